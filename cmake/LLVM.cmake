@@ -1,0 +1,28 @@
+# LLVM 19 through llvm-config: the C API, ORC and the X86 back end only.
+find_program(LLVM_CONFIG NAMES llvm-config-19 REQUIRED)
+function(llvm_config out)
+  execute_process(COMMAND ${LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+add_library(stepc_llvm INTERFACE)
+llvm_config(include --includedir)
+target_include_directories(stepc_llvm SYSTEM INTERFACE ${include})
+if(STEPC_LLVM_STATIC)
+  llvm_config(libs --link-static --libs orcjit x86 passes)
+  llvm_config(system --link-static --system-libs orcjit x86 passes)
+else()
+  llvm_config(libs --link-shared --libs)
+  set(system "")
+endif()
+llvm_config(dir --libdir)
+separate_arguments(libs)
+separate_arguments(system)
+target_link_directories(stepc_llvm INTERFACE ${dir})
+if(STEPC_LLVM_STATIC)
+  # LLVM must not leak into a process that loads another one (PyTorch, Triton).
+  target_link_options(stepc_llvm INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+  list(APPEND system -lstdc++ -lm)
+endif()
+target_link_libraries(stepc_llvm INTERFACE ${libs} ${system})

@@ -1,0 +1,30 @@
+// The CPU target: LLVM code for the phases and the step as data for libsteprt.
+#ifndef STEPC_EMIT_CPU_H
+#define STEPC_EMIT_CPU_H
+
+#include "ir/job_ir.h"
+#include "plan/program.h" // runtime/
+
+struct cpu_options {
+  struct str
+      cpu; // "" or "native": this machine; else an LLVM name of an x86-64 CPU ("x86-64-v3", "znver4")
+};
+
+struct cpu_program; // owns the machine code and the step
+
+// What this back end does not execute yet is refused with E0701, once per thing, naming it and its place. NULL
+// when anything was refused (reported in f->diags) or LLVM failed (`*ice` says why: exit 70).
+struct cpu_program *cpu_compile(struct front *f, const struct job_ir *j,
+                                const struct cpu_options *o, struct str *ice);
+const struct steprt_program *cpu_program_step(const struct cpu_program *p);
+void cpu_program_free(struct cpu_program *p); // accepts NULL
+
+// The same code as text, every distinct kernel once, deterministic to the byte: LLVM IR (`assembly` false; before
+// LLVM's own passes, with `; file: name` comments) or assembly. An empty string when it was refused.
+struct str cpu_emit_text(struct front *f, const struct job_ir *j,
+                         const struct cpu_options *o, bool assembly, struct str *ice);
+// Names this machine ("znver4") and says whether a CPU name is known, for doctor and messages.
+struct str cpu_host_name(struct arena *a);
+bool cpu_name_known(struct str cpu);
+
+#endif

@@ -1,0 +1,50 @@
+// Phases: the only place that knows fusion. Cuts a rule's IR at whole-row, whole-column, whole-matrix, whole-tensor
+// and group operations into pieces that each run as one pass over their data.
+#ifndef STEPC_IR_PHASES_H
+#define STEPC_IR_PHASES_H
+
+#include "ir/ir.h"
+
+enum phase_kind {
+  PHASE_HOST, // host scalars: once per step, count and host states
+  PHASE_MAP, // a fused loop over elements; may end in reductions (partial results into temps)
+  PHASE_MATRIX, // orthogonalize
+};
+
+// A value that crosses from one phase to a later one.
+struct phase_temp {
+  struct ir_ref value;
+  enum storage
+      storage; // bf16 for operands and results of a bf16 iteration: no extra rounding happens
+  enum cls cls;
+  uint32_t producer, last_consumer; // phases
+};
+
+struct phase {
+  enum phase_kind kind;
+  enum cls domain; // PHASE_MAP: the class looped over
+  struct ir_ref *
+      ins; // the instructions it executes, in order; cheap pure ones may stand in several phases
+  uint32_t n_ins;
+  struct ir_ref *
+      scalar; // TO_F32, TO_BOOL and CLIP values that it takes as arguments, in order of first use
+  uint32_t n_scalars;
+  uint32_t *temp_in, *temp_out; // indices into phases->temp
+  uint32_t n_temp_in, n_temp_out;
+};
+
+struct phases {
+  const struct ir *ir;
+  struct phase *phase;
+  uint32_t n_phases;
+  struct phase_temp *temp;
+  uint32_t n_temps;
+};
+
+struct phases *phases_cut(struct arena *a, const struct ir *ir);
+struct str phases_print(struct arena *a, const struct phases *p);
+// Bytes per element that a map phase reads and writes (params, grads, states, temps of class elem).
+void phase_traffic(const struct phases *p, uint32_t phase, uint64_t *read,
+                   uint64_t *written);
+
+#endif

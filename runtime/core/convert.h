@@ -1,0 +1,23 @@
+// Conversions between f32 and 16-bit storage as integer code: the same on every target; NaN becomes 0x7fc0 with
+// its sign dropped, denormals are kept.
+#ifndef STEPRT_CORE_CONVERT_H
+#define STEPRT_CORE_CONVERT_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline float rt_bf16_to_f32(uint16_t h) {
+  uint32_t u = (uint32_t)h << 16;
+  float f;
+  memcpy(&f, &u, sizeof f);
+  return f;
+}
+
+static inline uint16_t rt_f32_to_bf16(float f) {
+  uint32_t u;
+  memcpy(&u, &f, sizeof u);
+  uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+  return (uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+}
+
+#endif

@@ -1,0 +1,28 @@
+// Newton-Schulz on the CPU: products by a serial BLAS opened privately (DESIGN section 12).
+#ifndef STEPRT_CORE_ORTHO_H
+#define STEPRT_CORE_ORTHO_H
+
+#include "plan/program.h"
+#include "steprt.h"
+
+struct rt_blas; // an opened BLAS
+struct rt_team; // worker threads: core/team.h
+
+// Opens BLIS or OpenBLAS (serial builds) with RTLD_LOCAL, the folders of STEPC_LIBRARY_PATH first, and checks it
+// against a plain product; a library that computes wrongly is refused with a note and the next one is tried.
+// `why` (size n) receives what was tried when none is usable (STEPRT_NO_LIBRARY).
+steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
+void rt_blas_close(struct rt_blas *b);             // accepts NULL
+const char *rt_blas_name(const struct rt_blas *b); // path and kind, for doctor
+
+// Bytes of scratch that `rt_ortho` needs for this shape; allocate once at open.
+size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
+                        uint32_t threads);
+// out := orthogonalize(in) for `batch` matrices rows x cols, row-major, both bf16 bits (compute bf16) or f32
+// (compute f32). Bits depend on iteration, rows, cols and values only: not on threads or batch (L1). Runs on the
+// team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN and Inf propagate.
+void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
+              const struct rt_iteration *it, const void *in, void *out, uint64_t batch,
+              uint64_t rows, uint64_t cols, void *scratch);
+
+#endif

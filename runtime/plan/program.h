@@ -1,0 +1,137 @@
+// A compiled step as data: what the runtime runs. The compiler fills these structs; libsteprt checks every id and
+// range against its bounds at open and then never decides anything.
+//
+// Ownership: whoever made the program owns all of it; the runtime only reads.
+#ifndef STEPRT_PLAN_PROGRAM_H
+#define STEPRT_PLAN_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// How a tensor rests; the order equals the compiler's `enum storage`.
+enum rt_storage { RT_F32, RT_BF16, RT_F16, RT_F8E4M3, RT_F8E5M2, RT_Q8, RT_Q8U };
+static inline uint32_t rt_storage_bytes(uint32_t s) {
+  return s == RT_F32 ? 4 : s <= RT_F16 ? 2 : 1;
+}
+
+enum rt_buffer_kind { RT_BUF_PARAM, RT_BUF_GRAD, RT_BUF_STATE, RT_BUF_TEMP };
+struct rt_buffer {
+  enum rt_buffer_kind kind;
+  uint32_t storage;
+  uint32_t param; // owner; for temps UINT32_MAX
+  uint64_t numel;
+  const char *name; // states: the state's name; else the parameter's
+};
+
+// A fused loop. `ptr[i]` is the base address of the i-th tensor of the launch; elements [begin, end) are updated.
+// Scalars are f32, one array per launch. Pure per element: any cut of the range gives the same bits (L1).
+typedef void (*rt_map_fn)(void *const *ptr, const float *scalar, uint64_t begin,
+                          uint64_t end);
+struct rt_kernel {
+  const char *name;
+  rt_map_fn fn;
+  uint32_t n_ptrs, n_scalars;
+  uint32_t bytes_read, bytes_written; // per element
+};
+
+enum rt_host_op {
+#define HOST_OP(id, n) RT_HOST_##id,
+#include "core/host.def"
+#undef HOST_OP
+  RT_N_HOST_OPS
+};
+struct rt_host_ins {
+  uint8_t op;
+  uint32_t out, arg[3]; // registers
+  uint32_t index;
+  double num;
+};
+
+// What a rule computes on the host, once per parameter and step.
+struct rt_rule {
+  const char *name;
+  const struct rt_host_ins *ins;
+  uint32_t n_ins, n_regs;
+  uint32_t n_scalars; // f32 results
+  uint32_t n_host_states;
+  const double *host_init; // n_host_states initial values
+  const uint8_t
+      *host_is_group; // one per host state: shared by the parameters of the use line
+  uint32_t use;       // which use line (groups share host states)
+};
+
+struct rt_hyper {
+  const char *label, *name;
+  double value;
+  bool has_range, lo_open, hi_open;
+  double lo, hi;
+  // Bound hypers: host code over the hypers that come before; NULL where it is set by itself.
+  const struct rt_host_ins *bound;
+  uint32_t n_bound, n_bound_regs; // the value is the last instruction's register
+};
+
+struct rt_param {
+  const char *name;
+  uint32_t rank;
+  uint64_t dim[8];
+  uint64_t numel;
+  uint32_t storage;
+  bool active; // has a rule; else frozen or tied
+  uint32_t rule;
+  uint32_t param_buffer, grad_buffer;
+  uint32_t first_state, n_states; // its state buffers, contiguous
+};
+
+enum { RT_NORM_FROBENIUS, RT_NORM_AOL };
+struct rt_iteration {
+  const char *name;
+  uint32_t norm;
+  bool norm_in_f32;
+  double safety, eps, floor;
+  uint32_t compute; // rt_storage
+  uint32_t n_steps;
+  const double (*abc)[3];
+};
+
+enum rt_op_kind { RT_OP_MAP, RT_OP_ORTHO };
+struct rt_op {
+  enum rt_op_kind kind;
+  uint32_t param; // whose step this is part of; left out when its gradient is NULL
+  uint32_t
+      wave; // operations of one wave run concurrently; waves are in order and never decrease along the list
+  // MAP
+  uint32_t kernel;
+  const uint32_t *buffer; // kernel's n_ptrs buffers
+  const uint32_t *scalar; // kernel's n_scalars: scalar of the rule, or RT_SCALAR_CLIP
+  uint64_t numel;
+  // ORTHO: temp in -> temp out, both of the iteration's compute type
+  uint32_t iteration, in, out;
+  uint64_t batch, rows, cols;
+};
+#define RT_SCALAR_CLIP UINT32_MAX
+
+struct steprt_program {
+  const struct rt_param *param;
+  uint32_t n_params;
+  const struct rt_buffer *buffer;
+  uint32_t n_buffers;
+  const struct rt_kernel *kernel;
+  uint32_t n_kernels;
+  const struct rt_rule *rule;
+  uint32_t n_rules;
+  const struct rt_hyper *hyper;
+  uint32_t n_hypers;
+  const struct rt_iteration *iteration;
+  uint32_t n_iterations;
+  const struct rt_op *init; // MAP operations run at bind: states with an `init`
+  uint32_t n_init;
+  const struct rt_op *op; // the step
+  uint32_t n_ops;
+  bool clips, skips_nonfinite;
+  const struct rt_host_ins
+      *clip; // over hypers; the bound is the last instruction's register
+  uint32_t n_clip, n_clip_regs;
+};
+
+#endif
