@@ -1,4 +1,5 @@
-# Warnings are errors for our own code; floating point keeps the source's meaning: no contraction (DESIGN section 4).
+# Flags of our own code. Warnings are errors; floating point keeps the source's meaning: no contraction
+# (DESIGN section 4).
 add_library(stepc_flags INTERFACE)
 target_compile_definitions(stepc_flags INTERFACE _GNU_SOURCE)
 target_compile_options(stepc_flags INTERFACE
@@ -8,10 +9,27 @@ target_compile_options(stepc_flags INTERFACE
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
   target_compile_options(stepc_flags INTERFACE -Wno-gnu-statement-expression)
 endif()
+
 if(STEPC_SANITIZE)
   target_compile_options(stepc_flags INTERFACE -fsanitize=${STEPC_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(stepc_flags INTERFACE -fsanitize=${STEPC_SANITIZE})
   if(STEPC_SANITIZE MATCHES "undefined")
     target_compile_options(stepc_flags INTERFACE -fno-sanitize-recover=undefined)
   endif()
+endif()
+if(STEPC_COVERAGE)
+  target_compile_options(stepc_flags INTERFACE --coverage -fprofile-abs-path)
+  target_link_options(stepc_flags INTERFACE --coverage)
+endif()
+if(STEPC_FUZZ)
+  # Coverage in all of our code; only the harnesses link libFuzzer's main.
+  target_compile_options(stepc_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(stepc_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# lld links the static LLVM in half a second, GNU ld in five. It is LLVM 19's own, found beside its other tools.
+find_program(STEPC_LLD NAMES ld.lld PATHS /usr/lib/llvm-19/bin NO_DEFAULT_PATH)
+if(STEPC_LLD)
+  get_filename_component(lld_dir ${STEPC_LLD} DIRECTORY)
+  target_link_options(stepc_flags INTERFACE -B${lld_dir} -fuse-ld=lld)
 endif()

@@ -12,7 +12,7 @@
 struct span {
   uint32_t file, begin, end;
 };
-enum { NO_FILE = UINT32_MAX };
+#define NO_FILE UINT32_MAX
 #define NO_SPAN ((struct span){NO_FILE, 0, 0})
 struct span span_join(struct span a,
                       struct span b); // from a's begin to b's end; of one file

@@ -32,8 +32,8 @@ enum ir_type { IRT_NONE, IRT_F64, IRT_HBOOL, IRT_F32, IRT_DBOOL };
 struct ir_ref {
   uint32_t i; // index into ir->ins; IR_NONE: no value
 };
-enum { IR_NONE_INDEX = UINT32_MAX };
-#define IR_NONE ((struct ir_ref){IR_NONE_INDEX})
+#define IR_NONE_INDEX UINT32_MAX
+#define IR_NONE       ((struct ir_ref){IR_NONE_INDEX})
 
 struct ir_ins {
   enum ir_op op;
