@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Sets up, builds and tests.
+#   tests/run.sh [quick]   what CI runs: gcc release and clang with ASan and UBSan, format, clang-tidy
+#   tests/run.sh fast      the quick tests of the release build alone
+#   tests/run.sh fix       formats the sources and rewrites what is generated
+#   tests/run.sh long      the long tests, and every fuzzer for FUZZ_SECONDS (600) under ASan and UBSan
+#   tests/run.sh tsan | coverage
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+. scripts/setup.sh
+jobs=$(nproc)
+failed=()
+closing=()
+
+# step NAME COMMAND...: runs it, says how long it took, remembers a failure and goes on.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  setup_say "$name"
+  if "$@"; then
+    printf '   %s: ok, %d s\n' "$name" $((SECONDS - start)) >&2
+  else
+    printf '   %s: FAILED, %d s\n' "$name" $((SECONDS - start)) >&2
+    failed+=("$name")
+  fi
+}
+
+sources() { find compiler runtime tests examples -name '*.[ch]' -not -path 'tests/data/*' | LC_ALL=C sort; }
+
+check_format() { sources | xargs clang-format-19 --dry-run -Werror; }
+
+# A header that needs another one says so itself.
+check_headers() {
+  sources | grep '\.h$' | xargs -P "$jobs" -I{} gcc -std=c17 -D_GNU_SOURCE -Icompiler -Iruntime -Itests \
+    -isystem "$(llvm-config-19 --includedir)" -Wall -Wno-unused-function -Werror -fsyntax-only -x c {}
+}
+
+check_tidy() {
+  sources | grep -E '^(compiler|runtime)/.*\.c$' |
+    xargs -P "$jobs" -n 4 clang-tidy-19 -p build/debug --quiet 2>/dev/null | grep -v '^$'
+  [ "${PIPESTATUS[2]}" = 0 ]
+}
+
+# ctest_run PRESET [ARGUMENT...]: leak reports of forked test processes do not reach their exit codes, so any
+# sanitizer report is a file, and any file is a failure.
+ctest_run() {
+  local preset=$1 reports=build/$1/reports log=build/$1/ctest.log status
+  rm -rf "$reports" && mkdir -p "$reports"
+  ASAN_OPTIONS=detect_leaks=1:log_path=$PWD/$reports/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$PWD/$reports/ubsan \
+    TSAN_OPTIONS=log_path=$PWD/$reports/tsan ctest --preset "$@" -j "$jobs" >"$log" 2>&1
+  status=$?
+  if [ $status != 0 ]; then grep -v -E '^ *[0-9]+/[0-9]+ Test .*Passed|^ *Start ' "$log"; fi
+  closing+=("$(grep -E 'tests passed|^Total Test time' "$log")")
+  if [ -n "$(ls -A "$reports")" ]; then
+    head -n 60 "$reports"/*
+    echo "sanitizer reports: $reports"
+    status=1
+  fi
+  return $status
+}
+
+fuzz_all() {
+  local harness name log status=0
+  for harness in build/fuzz/fuzz_*; do
+    [ -x "$harness" ] || continue
+    name=${harness##*/}
+    log=$PWD/build/fuzz/$name.log
+    mkdir -p "build/fuzz/corpus/$name"
+    if ! "$harness" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+      -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $(cat "$harness.seeds") >"$log" 2>&1; then
+      tail -n 40 "$log"
+      status=1
+    fi
+    closing+=("$name: $(grep -c -E '^(==|SUMMARY)' "$log") findings, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in ${FUZZ_SECONDS:-600} s")
+  done
+  return $status
+}
+
+finish() {
+  [ ${#closing[@]} = 0 ] || printf '%s\n' "${closing[@]}"
+  [ ${#failed[@]} = 0 ] && exit 0
+  printf 'FAILED: %s\n' "${failed[*]}" >&2
+  exit 1
+}
+
+mode=${1:-quick}
+setup_packages "${setup_build_packages[@]}" "${setup_test_packages[@]}" || exit 3
+setup_venv scripts/requirements-test.txt || exit 3
+setup_nvrtc || exit 3
+
+case $mode in
+quick)
+  step "build release (gcc)" setup_build release
+  step "build debug (clang, ASan and UBSan)" setup_build debug
+  [ ${#failed[@]} = 0 ] || finish
+  step "format" check_format
+  step "headers stand alone" check_headers
+  step "clang-tidy" check_tidy
+  step "quick tests, debug" ctest_run debug
+  step "quick tests, release" ctest_run release
+  ;;
+fast)
+  setup_build release || exit 1
+  step "quick tests, release" ctest_run release
+  ;;
+fix)
+  sources | xargs clang-format-19 -i
+  setup_build release stepc || exit 1
+  build/release/stepc version --man >compiler/tool/stepc.1
+  ;;
+long)
+  setup_build release || exit 1
+  setup_build fuzz || exit 1
+  step "long tests, release" ctest_run long
+  step "fuzzers" fuzz_all
+  ;;
+tsan)
+  setup_build tsan || exit 1
+  step "quick tests, ThreadSanitizer" ctest_run tsan
+  ;;
+coverage)
+  setup_packages gcovr || exit 3
+  setup_build coverage || exit 1
+  step "quick tests, counted" ctest_run coverage
+  gcovr --root . --object-directory build/coverage --filter 'compiler/|runtime/' --sort uncovered-percent \
+    --txt build/coverage/coverage.txt --print-summary
+  ;;
+*)
+  sed -n '2,7s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+  ;;
+esac
+finish
