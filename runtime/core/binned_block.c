@@ -1,0 +1,158 @@
+// Binned sums over arrays, at memory speed: a block's largest magnitude picks its bin, then all terms are deposited
+// without a branch into one pair of accumulators per lane. Written with vector types; the loops are compiled once
+// per instruction set and the result is the same for each, because it does not depend on order.
+#include "core/binned_block.h"
+
+#include <math.h>
+
+enum {
+  LANES = 16,
+  BLOCK =
+      4096, // elements; 256 deposits per lane move it by less than 2^47 units, all lanes together by 2^51
+  INF_BITS = 0x7f800000
+};
+
+typedef double doubles __attribute__((vector_size(LANES * 8)));
+typedef uint64_t words __attribute__((vector_size(LANES * 8)));
+typedef float floats __attribute__((vector_size(LANES * 4)));
+typedef int32_t ints __attribute__((vector_size(LANES * 4)));
+typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
+typedef uint16_t halves __attribute__((vector_size(LANES * 2)));
+
+enum term { TERM_F32, TERM_SQUARE_F32, TERM_SQUARE_BF16 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+// Vectors travel by pointer: passed by value their ABI would depend on the instruction set.
+INLINE void load(bits *v, enum term term, const void *x, uint64_t i) {
+  if (term == TERM_SQUARE_BF16) {
+    halves h;
+    memcpy(&h, (const uint16_t *)x + i, sizeof h);
+    *v = __builtin_convertvector(h, bits) << 16;
+  } else {
+    memcpy(v, (const float *)x + i, sizeof *v);
+  }
+}
+
+INLINE uint32_t largest(enum term term, const void *x, uint64_t n) {
+  ints top = {0};
+  for (uint64_t i = 0; i < n; i += LANES) {
+    bits v;
+    load(&v, term, x, i);
+    ints magnitude = (ints)(v & 0x7fffffffu), larger = magnitude > top;
+    top = (magnitude & larger) | (top & ~larger);
+  }
+  int32_t m = 0;
+  for (int k = 0; k < LANES; k++)
+    m = top[k] > m ? top[k] : m;
+  return (uint32_t)m;
+}
+
+INLINE void deposit(struct binned *b, enum term term, int32_t bin, const void *x,
+                    uint64_t n) {
+  uint64_t ahead = n * (term == TERM_SQUARE_BF16 ? 2 : 4); // the next block
+  double hi0 = bin_anchor(bin), lo0 = bin_anchor(bin - 1);
+  doubles hi = hi0 - (doubles){0}, lo = lo0 - (doubles){0};
+  for (uint64_t i = 0; i < n; i += LANES) {
+    bits v;
+    floats f;
+    load(&v, term, x, i);
+    __builtin_prefetch((const char *)x + ahead + i * (term == TERM_SQUARE_BF16 ? 2 : 4));
+    memcpy(&f, &v, sizeof f);
+    doubles d = __builtin_convertvector(f, doubles);
+    if (term != TERM_F32)
+      d *= d; // exact: 48 bits
+    doubles sum = hi + (doubles)((words)d | 1);
+    doubles rest = d + (hi - sum);
+    hi = sum;
+    lo += (doubles)((words)rest | 1);
+  }
+  hi -= hi0;
+  lo -= lo0;
+  double h = 0, l = 0;
+  for (int k = 0; k < LANES; k++) {
+    h += hi[k];
+    l += lo[k];
+  }
+  binned_add_offsets(b, bin, h, l);
+}
+
+static uint32_t specials_of(enum term term, const void *x, uint64_t n) {
+  uint32_t seen = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    uint32_t u;
+    if (term == TERM_SQUARE_BF16)
+      u = (uint32_t)((const uint16_t *)x)[i] << 16;
+    else
+      memcpy(&u, (const float *)x + i, sizeof u);
+    if ((u & 0x7fffffffu) > INF_BITS)
+      seen |= BINNED_NAN;
+    else if ((u & 0x7fffffffu) == INF_BITS)
+      seen |= u >> 31 && term == TERM_F32 ? BINNED_NEG_INF : BINNED_POS_INF;
+  }
+  return seen;
+}
+
+// `n` is a multiple of LANES, at most BLOCK.
+INLINE void add_block(struct binned *b, enum term term, const void *x, uint64_t n) {
+  uint32_t m = largest(term, x, n);
+  if (m >= INF_BITS) {
+    b->specials |= specials_of(term, x, n);
+  } else if (m > 0) {
+    float f;
+    memcpy(&f, &m, sizeof f);
+    int32_t bin = bin_of(term == TERM_F32 ? (double)f : (double)f * (double)f);
+    if (bin >= b->top - 1) // else all of it is below half a unit of the lower bin
+      deposit(b, term, bin, x, n);
+  }
+}
+
+INLINE void add_array(struct binned *b, enum term term, const void *x, uint64_t n) {
+  uint64_t size = term == TERM_SQUARE_BF16 ? 2 : 4;
+  uint64_t whole = n - n % LANES;
+  for (uint64_t i = 0; i < whole; i += BLOCK)
+    add_block(b, term, (const char *)x + i * size, whole - i < BLOCK ? whole - i : BLOCK);
+  if (whole < n) {
+    float tail[LANES] = {0};
+    memcpy(tail, (const char *)x + whole * size, (n - whole) * size);
+    add_block(b, term, tail, LANES);
+  }
+}
+
+// FOR_EACH_SET(name, attribute, cpu features): the widest first.
+#define FOR_EACH_SET(SET)                                                                \
+  SET(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))             \
+  SET(avx2, __attribute__((target("avx2"))))                                             \
+  SET(base, )
+
+#define DEFINE(set, attribute)                                                           \
+  attribute static void add_##set(struct binned *b, enum term term, const void *x,       \
+                                  uint64_t n) {                                          \
+    if (term == TERM_F32)                                                                \
+      add_array(b, TERM_F32, x, n);                                                      \
+    else if (term == TERM_SQUARE_F32)                                                    \
+      add_array(b, TERM_SQUARE_F32, x, n);                                               \
+    else                                                                                 \
+      add_array(b, TERM_SQUARE_BF16, x, n);                                              \
+  }
+FOR_EACH_SET(DEFINE)
+
+static void add(struct binned *b, enum term term, const void *x, uint64_t n) {
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    add_avx512(b, term, x, n);
+  else if (__builtin_cpu_supports("avx2"))
+    add_avx2(b, term, x, n);
+  else
+    add_base(b, term, x, n);
+}
+
+void binned_add_f32(struct binned *b, const float *x, uint64_t n) {
+  add(b, TERM_F32, x, n);
+}
+void binned_add_squares_f32(struct binned *b, const float *x, uint64_t n) {
+  add(b, TERM_SQUARE_F32, x, n);
+}
+void binned_add_squares_bf16(struct binned *b, const uint16_t *x, uint64_t n) {
+  add(b, TERM_SQUARE_BF16, x, n);
+}
