@@ -1,5 +1,6 @@
 // The strict JSON reader: what it accepts, what it refuses and where, and that its time is bounded.
 #include "file/json.h"
+#include "random.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -168,10 +169,9 @@ Test(json, finds_a_duplicate_among_many, .timeout = 60) {
 
 // Text of a random value; `seed` advances.
 static char *write_random(char *p, uint64_t *seed, int depth) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  unsigned pick = (unsigned)(*seed >> 40) % (depth > 0 ? 6 : 4);
+  unsigned pick = (unsigned)random_below(seed, depth > 0 ? 6 : 4);
   if (pick == 0) {
-    return p + sprintf(p, "%llu", (unsigned long long)(*seed >> 11));
+    return p + sprintf(p, "%llu", (unsigned long long)(random_u64(seed) >> 11));
   }
   if (pick == 1) {
     return p + sprintf(p, "\"s%llx\\u00e9\\n\"", (unsigned long long)*seed);
@@ -179,7 +179,7 @@ static char *write_random(char *p, uint64_t *seed, int depth) {
   if (pick < 4) {
     return p + sprintf(p, "%s", pick == 2 ? "null" : "true");
   }
-  unsigned n = (unsigned)(*seed >> 50) % 5;
+  unsigned n = (unsigned)random_below(seed, 5);
   *p++ = pick == 4 ? '[' : '{';
   for (unsigned i = 0; i < n; i++) {
     p += pick == 4 ? sprintf(p, "%s", i == 0 ? "" : ",")
