@@ -62,8 +62,7 @@ uint64_t str_hash(struct str s) {
   return h;
 }
 
-// Length of the valid UTF-8 sequence at s.p[i] with its code point, or 0.
-static size_t utf8_at(struct str s, size_t i, uint32_t *cp) {
+size_t str_utf8(struct str s, size_t i, uint32_t *cp) {
   unsigned char c = (unsigned char)s.p[i];
   size_t n = c < 0x80                ? 1
              : c >= 0xc2 && c < 0xe0 ? 2
@@ -99,7 +98,7 @@ struct str str_escape(struct arena *a, struct str s) {
   struct buf b = buf_new(a);
   for (size_t i = 0; i < s.n;) {
     uint32_t cp = 0;
-    size_t n = utf8_at(s, i, &cp);
+    size_t n = str_utf8(s, i, &cp);
     if (n == 0) {
       buf_printf(&b, "\\x%02x", (unsigned char)s.p[i]);
       n = 1;

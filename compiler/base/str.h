@@ -31,6 +31,8 @@ struct str str_fmt(struct arena *a, const char *fmt, ...)
 // Names are data (DESIGN section 16): control bytes, DEL, invalid UTF-8, bidirectional controls and `\` come out
 // as \n, \t, \xNN or \u{...}, so that nothing from a file reaches a terminal raw.
 struct str str_escape(struct arena *a, struct str s);
+// Length of the valid UTF-8 sequence at s.p[i] with its code point, or 0.
+size_t str_utf8(struct str s, size_t i, uint32_t *cp);
 uint64_t str_hash(struct str s); // FNV-1a, 64 bits: stable over runs and hosts
 // Glob with `*` and `?` over the whole of `s`; linear time for every pattern of one star, no recursion.
 bool str_glob(struct str pattern, struct str s);

@@ -50,12 +50,8 @@ struct expr {
   enum cls per;
   struct expr **arg;
   uint32_t n_args;
-};
-
-// A comment or blank line that `fmt` keeps; the parser hangs them on what follows.
-struct trivia {
-  struct str comment; // without newline; empty for a blank line
-  uint32_t at;
+  uint32_t
+      height; // longest way down, 1 for a leaf; the parser bounds it, so that walks may recurse
 };
 
 struct storage_ref {
@@ -128,6 +124,11 @@ struct iter_line {
   struct span span;
 };
 
+struct iteration_line {
+  struct str word; // "normalize", "iter", ...
+  struct span span;
+};
+
 enum iteration_norm { NORM_FROBENIUS, NORM_AOL };
 enum iteration_form { FORM_STANDARD, FORM_GRAM, FORM_AUTO };
 enum iteration_tail { TAIL_STOP, TAIL_CYCLE, TAIL_REPEAT };
@@ -150,9 +151,9 @@ struct iteration {
   enum iteration_tail tail;
   struct iter_line *iter;
   uint32_t n_iters;
-  // The order in which its lines stood, for fmt: 'n', 'c', 'f', 's', 't', 'i' per line.
-  struct str line_order;
-  struct span *line_span;
+  struct iteration_line *line; // all of them in text order
+  uint32_t n_lines;
+  bool is_poison; // an error was reported in a line
 };
 
 enum view_kind {
@@ -177,8 +178,8 @@ struct keep {
   enum keep_kind kind;
   struct str state; // store
   struct storage_ref storage;
-  struct str round;
-  struct span span, state_span;
+  struct str round; // store: "nearest", "stochastic"; empty if absent
+  struct span span, state_span, round_span;
 };
 
 struct use_arg {
@@ -238,7 +239,6 @@ struct module {
   uint32_t file;
   uint64_t version;
   VEC(struct decl) decl;
-  VEC(struct trivia) trivia; // comments of the file in order of place
 };
 
 // A root file and everything it imports, the root first, in order of first import.
