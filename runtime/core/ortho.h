@@ -10,16 +10,23 @@ struct rt_team; // worker threads: core/team.h
 
 // Opens BLIS or OpenBLAS (serial builds) with RTLD_LOCAL, the folders of STEPC_LIBRARY_PATH first, and checks it
 // against a plain product; a library that computes wrongly is refused with a note and the next one is tried.
-// `why` (size n) receives what was tried when none is usable (STEPRT_NO_LIBRARY).
+// `why` (size n) receives one line for each library that was refused, "" where none was; when none is usable
+// (STEPRT_NO_LIBRARY), what to do comes first.
 steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
 void rt_blas_close(struct rt_blas *b);             // accepts NULL
 const char *rt_blas_name(const struct rt_blas *b); // path and kind, for doctor
 
+// How the operand rests: f32 where the norm is taken `in f32` (the iteration then rounds it, once, after the
+// division), else the compute type.
+static inline uint32_t rt_ortho_in_storage(const struct rt_iteration *it) {
+  return it->norm_in_f32 ? RT_F32 : it->compute;
+}
+
 // Bytes of scratch that `rt_ortho` needs for this shape; allocate once at open.
 size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
                         uint32_t threads);
-// out := orthogonalize(in) for `batch` matrices rows x cols, row-major, both bf16 bits (compute bf16) or f32
-// (compute f32). Bits depend on iteration, rows, cols and values only: not on threads or batch (L1). Runs on the
+// out := orthogonalize(in) for `batch` matrices rows x cols, row-major; bf16 bits (RT_BF16) or f32 (RT_F32): `in` of
+// rt_ortho_in_storage, `out` of the compute type. Bits depend on iteration, rows, cols and values only: not on threads or batch (L1). Runs on the
 // team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN and Inf propagate.
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
               const struct rt_iteration *it, const void *in, void *out, uint64_t batch,

@@ -1,0 +1,150 @@
+// Newton-Schulz orthogonalization: shapes, scratch and the order of phases (DESIGN sections 3, 4 and 12; Jordan et
+// al. 2024). The arithmetic stands in ortho_steps.c, ortho_normalize.c and ortho_math.c.
+#include "core/ortho.h"
+#include "core/ortho_int.h"
+
+enum {
+  SIDE = 192, // blocks of r x r results, and columns of T
+  ROWS = 256, // rows of T in a block
+  SMALL = 256 *
+          1024, // elements of a matrix that one thread takes whole when there are several
+  ALIGN = 64
+};
+
+static size_t round_up(size_t n, size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+// Equal blocks of at most `target`, in multiples of 16: what the micro-kernels of the libraries divide best.
+static struct ortho_cut cut_evenly(uint64_t n, uint64_t target) {
+  uint64_t parts = (n + target - 1) / target;
+  uint64_t size = round_up((n + parts - 1) / parts, 16);
+  return (struct ortho_cut){size, (n + size - 1) / size};
+}
+
+// Rows start at cache lines where that is cheap, and never a multiple of 1 KiB apart: those share few cache sets.
+static uint64_t leading_dimension(uint64_t r) {
+  if (r < 64)
+    return r;
+  uint64_t ld = round_up(r, 16);
+  return ld % 256 == 0 ? ld + 16 : ld;
+}
+
+static bool is_small(uint64_t rows, uint64_t cols) {
+  return rows <= SMALL && cols <= SMALL && rows * cols <= SMALL;
+}
+
+// Everything that follows from iteration and shape.
+static struct ortho ortho_shape(const struct rt_iteration *it, uint64_t rows,
+                                uint64_t cols) {
+  struct ortho o = {.it = it, .wide = rows <= cols};
+  o.r = o.wide ? rows : cols;
+  o.c = o.wide ? cols : rows;
+  o.ld = leading_dimension(o.r);
+  o.side = cut_evenly(o.r, SIDE);
+  o.rows = cut_evenly(o.c, ROWS);
+  o.round = it->compute == RT_BF16;
+  o.in_bf16 = rt_ortho_in_storage(it) == RT_BF16;
+  o.out_bf16 = it->compute == RT_BF16;
+  return o;
+}
+
+// Lays a matrix's scratch out from `at`, and its bins with one place a thread; returns the bytes taken.
+static size_t ortho_place(struct ortho *o, uint32_t threads, char *at) {
+  size_t tall = round_up(o->c * o->ld * sizeof(float), ALIGN);
+  size_t square = round_up(o->r * o->ld * sizeof(float), ALIGN);
+  size_t factor = round_up(o->r * sizeof(float), ALIGN);
+  size_t bins = round_up(threads * sizeof(struct binned), ALIGN);
+  o->threads = threads;
+  if (at) {
+    o->t = (float *)at;
+    o->next = (float *)(at + tall);
+    o->gram = (float *)(at + 2 * tall);
+    o->poly = (float *)(at + 2 * tall + square);
+    o->factor = (float *)(at + 2 * tall + 2 * square);
+    o->bins = (struct binned *)(at + 2 * tall + 2 * square + factor);
+  }
+  return 2 * tall + 2 * square + factor + bins;
+}
+
+size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
+                        uint32_t threads) {
+  if (rows == 0 || cols == 0)
+    return 0;
+  struct ortho o = ortho_shape(it, rows, cols);
+  size_t together = ortho_place(&o, threads, NULL);
+  size_t each = is_small(rows, cols) ? threads * ortho_place(&o, 1, NULL) : 0;
+  return ALIGN + (together > each ? together : each);
+}
+
+void ortho_run(struct ortho *o, uint64_t n, rt_item_fn fn) {
+  if (o->team) {
+    rt_team_run(o->team, n, fn, o);
+    return;
+  }
+  for (uint64_t i = 0; i < n; i++)
+    fn(o, i, 0);
+}
+
+static void store_item(void *ctx, uint64_t item, uint32_t thread) {
+  (void)thread;
+  struct ortho *o = ctx;
+  uint64_t begin = item * ORTHO_STRIP, end = ortho_min(begin + ORTHO_STRIP, o->c);
+  ortho_store(o->t, o->ld, o->out, o->out_bf16, o->wide, o->r, o->c, begin, end);
+}
+
+static void whole_matrix(struct ortho *o) {
+  bool has_gram = ortho_normalize(o);
+  for (uint32_t i = 0; i < o->it->n_steps; i++) {
+    if (!has_gram)
+      ortho_gram(o, o->round);
+    has_gram = false;
+    ortho_step(o, o->it->abc[i]);
+  }
+  ortho_run(o, (o->c + ORTHO_STRIP - 1) / ORTHO_STRIP, store_item);
+}
+
+// A batch of matrices, and what each thread needs to take one whole.
+struct batch {
+  struct ortho shape;
+  const char *in;
+  char *out, *scratch;
+  size_t in_bytes, out_bytes, scratch_bytes; // of one matrix
+};
+
+static void batch_select(const struct batch *b, struct ortho *o, uint64_t i) {
+  o->in = b->in + i * b->in_bytes;
+  o->out = b->out + i * b->out_bytes;
+}
+
+static void batch_item(void *ctx, uint64_t item, uint32_t thread) {
+  const struct batch *b = ctx;
+  struct ortho o = b->shape;
+  batch_select(b, &o, item);
+  ortho_place(&o, 1, b->scratch + thread * b->scratch_bytes);
+  whole_matrix(&o);
+}
+
+void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
+              const struct rt_iteration *it, const void *in, void *out, uint64_t batch,
+              uint64_t rows, uint64_t cols, void *scratch) {
+  if (rows == 0 || cols == 0 || batch == 0)
+    return;
+  char *aligned = (char *)scratch + (ALIGN - (uintptr_t)scratch % ALIGN) % ALIGN;
+  struct batch b = {ortho_shape(it, rows, cols), in, out, aligned, 0, 0, 0};
+  b.shape.blas = blas;
+  b.in_bytes = rows * cols * rt_storage_bytes(rt_ortho_in_storage(it));
+  b.out_bytes = rows * cols * rt_storage_bytes(it->compute);
+  if (batch > 1 && is_small(rows, cols)) {
+    b.scratch_bytes = ortho_place(&b.shape, 1, NULL);
+    rt_team_run(team, batch, batch_item, &b);
+    return;
+  }
+  struct ortho o = b.shape;
+  o.team = team;
+  ortho_place(&o, rt_team_size(team), aligned);
+  for (uint64_t i = 0; i < batch; i++) {
+    batch_select(&b, &o, i);
+    whole_matrix(&o);
+  }
+}
