@@ -104,6 +104,10 @@ struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
     return NULL;
   }
   enum severity severity = d->warnings_are_errors ? SEV_ERROR : info->severity;
+  if (severity == SEV_ERROR && d->n_errors >= d->error_limit) {
+    d->n_errors++;
+    return NULL;
+  }
   struct str text = format_text(d->arena, info->text, args, n_args);
   if (already_said(d, at, code, text)) {
     return NULL;
@@ -112,9 +116,6 @@ struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
     d->n_errors++;
   } else {
     d->n_warnings++;
-  }
-  if (severity == SEV_ERROR && d->n_errors > d->error_limit) {
-    return NULL;
   }
   struct diag *g = ARENA_NEW(d->arena, struct diag);
   *g = (struct diag){.code = code, .severity = severity, .span = at, .text = text};

@@ -236,6 +236,25 @@ void buf_printf(struct buf *b, const char *fmt, ...) {
   va_end(ap);
 }
 
+void buf_json(struct buf *b, struct str s) {
+  buf_char(b, '"');
+  for (size_t i = 0; i < s.n;) {
+    uint32_t cp = 0;
+    size_t n = str_utf8(s, i, &cp);
+    if (n == 0) {
+      buf_puts(b, "\\ufffd");
+    } else if (cp == '"' || cp == '\\') {
+      buf_printf(b, "\\%c", (char)cp);
+    } else if (cp < 0x20 || cp == 0x7f) {
+      buf_printf(b, "\\u%04x", cp);
+    } else {
+      buf_put(b, s.p + i, n);
+    }
+    i += n == 0 ? 1 : n;
+  }
+  buf_char(b, '"');
+}
+
 struct str buf_done(const struct buf *b) {
   return (struct str){b->n == 0 ? "" : b->p, b->n};
 }

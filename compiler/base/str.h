@@ -57,6 +57,8 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
+// `s` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+void buf_json(struct buf *b, struct str s);
 struct str buf_done(const struct buf *b);
 
 // The shortest decimal that reads back as exactly `x` ("0.1", "1e-08", "inf"); `f32` where it must as a float.

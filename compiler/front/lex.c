@@ -251,6 +251,15 @@ static bool has_nonzero_digit(struct str s) {
   return false;
 }
 
+// At most 2^53: each integer up to there is a double.
+static bool is_exact(struct str digits) {
+  uint64_t x = 0;
+  for (size_t i = 0; i < digits.n && x <= (uint64_t)1 << 53; i++) {
+    x = x * 10 + (uint64_t)(digits.p[i] - '0');
+  }
+  return x <= (uint64_t)1 << 53;
+}
+
 static struct token lex_number(struct lexer *lx, size_t begin) {
   bool is_int;
   size_t end = number_end(lx, begin, &is_int);
@@ -266,8 +275,7 @@ static struct token lex_number(struct lexer *lx, size_t begin) {
   struct token t = make(lx, TOKEN_NUM, begin, end);
   t.is_int = is_int;
   t.num = read_double(t.text.p);
-  const double max_int = 9007199254740992.0; // 2^53: every integer up to here is a double
-  if (isinf(t.num) || (is_int && t.num > max_int) ||
+  if (isinf(t.num) || (is_int && !is_exact(t.text)) ||
       (t.num == 0.0 && has_nonzero_digit(t.text))) {
     report(lx, begin, end, E0109, &t.text);
     return make_bad(lx, begin, end);

@@ -20,6 +20,9 @@ static bool parse_version(struct parser *p, struct module *m) {
   m->version = 1;
   if (!parse_at_word(p, "spec")) {
     DIAG0(p->f->diags, p->tok.span, E0101);
+    if (!parse_at_declaration(p)) {
+      parse_skip_line(p); // a version line gone wrong
+    }
     return true;
   }
   struct span begin = p->tok.span;

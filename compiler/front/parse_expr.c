@@ -156,8 +156,9 @@ static struct expr *parse_prim(struct parser *p) {
   if (parse_at(p, TOKEN_LPAREN)) {
     return parse_parens(p);
   }
+  bool is_if = parse_at(p, TOKEN_IF);
   struct diag *d = parse_fail(p, "an expression");
-  if (parse_at(p, TOKEN_IF)) {
+  if (is_if) {
     diag_help(p->f->diags, d,
               STR("an `if` inside a formula needs parentheses around it"));
   }

@@ -194,6 +194,7 @@ void parse_block(struct parser *p, void (*line)(struct parser *p, void *ctx), vo
       if (is_open) { // else its header was refused, and that is enough
         DIAG(p->f->diags, open, E0110, STR("{"));
       }
+      p->failed = true; // the end of line that follows a block is missing as well
       return;
     }
     line(p, ctx);

@@ -109,6 +109,13 @@ static void parse_views_and_keeps(struct parser *p, struct use *u) {
   u->n_keeps = keeps.n;
 }
 
+static void refuse_rest(struct parser *p) {
+  const struct str words[] = {STR("split"),     STR("flatten"), STR("transposed"),
+                              STR("blockwise"), STR("master"),  STR("store"),
+                              STR("when")};
+  (void)parse_one_of(p, "a view, a keep, `when` or end of line", words, 7);
+}
+
 // use = "use" ID [ "as" ID ] [ "(" [ ID "=" expr { "," ID "=" expr } ] ")" ] { view | keep } [ "when" expr ]
 struct use *parse_use(struct parser *p) {
   struct use *u = ARENA_NEW(p->f->arena, struct use);
@@ -125,7 +132,7 @@ struct use *parse_use(struct parser *p) {
   if (parse_accept(p, TOKEN_WHEN)) {
     u->when = parse_expr(p);
   } else if (!parse_at_end_of_line(p)) {
-    (void)parse_fail(p, "a view, a keep, `when` or end of line");
+    refuse_rest(p);
   }
   u->span = parse_span_from(p, u->span);
   return u;

@@ -1,0 +1,26 @@
+// The renderers' shared parts. Private to base/.
+#ifndef STEPC_BASE_DIAG_RENDER_H
+#define STEPC_BASE_DIAG_RENDER_H
+
+#include "base/diag.h"
+
+// A span as people count: 1-based lines and columns in bytes; the end is exclusive.
+struct place {
+  struct str path;
+  uint32_t line, col, end_line, end_col;
+};
+bool diag_place(const struct diags *d, struct span at,
+                struct place *out);              // false: no place
+const char *diag_severity_text(enum severity s); // "error"
+
+// `list` is sorted. Each appends to `out`.
+void diag_render_text(const struct diags *d, struct diag *const *list, uint32_t n,
+                      bool color, struct buf *out);
+void diag_render_json(const struct diags *d, struct diag *const *list, uint32_t n,
+                      struct buf *out);
+void diag_render_sarif(const struct diags *d, struct diag *const *list, uint32_t n,
+                       struct buf *out);
+void diag_render_github(const struct diags *d, struct diag *const *list, uint32_t n,
+                        struct buf *out);
+
+#endif

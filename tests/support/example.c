@@ -1,0 +1,94 @@
+#include "support/example.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct file {
+  struct str name, text;
+};
+struct files {
+  VEC(struct file) file;
+};
+
+static bool read_memory(void *ctx, struct arena *a, struct str path, struct str *text,
+                        struct str *why) {
+  (void)a;
+  const struct files *files = ctx;
+  for (uint32_t i = 0; i < files->file.n; i++) {
+    if (str_eq(files->file.v[i].name, path)) {
+      *text = files->file.v[i].text;
+      return true;
+    }
+  }
+  *why = STR("No such file or directory");
+  return false;
+}
+
+static struct str take_line(struct str *rest) {
+  const char *end = rest->n == 0 ? NULL : memchr(rest->p, '\n', rest->n);
+  size_t n = end == NULL ? rest->n : (size_t)(end - rest->p) + 1;
+  struct str line = {rest->p, n};
+  *rest = (struct str){rest->p + n, rest->n - n};
+  return line;
+}
+
+// What follows `#: WORD ` on a line.
+static bool directive(struct str line, const char *word, struct str *arg) {
+  size_t n = strlen(word);
+  if (!str_starts(line, "#: ") || line.n < n + 4 || memcmp(line.p + 3, word, n) != 0 ||
+      line.p[3 + n] != ' ') {
+    return false;
+  }
+  *arg = (struct str){line.p + n + 4, line.n - n - 4};
+  while (arg->n > 0 && (arg->p[arg->n - 1] == '\n' || arg->p[arg->n - 1] == '\r')) {
+    arg->n--;
+  }
+  return true;
+}
+
+// The root is the text up to the first `#: file`.
+static struct files split_files(struct arena *a, struct str name, struct str text) {
+  struct files files = {0};
+  struct file now = {name, {text.p, 0}};
+  for (struct str rest = text; rest.n > 0;) {
+    struct str line = take_line(&rest), next;
+    if (directive(line, "file", &next)) {
+      VEC_PUSH(a, files.file, now);
+      now = (struct file){next, {rest.p, 0}};
+    } else {
+      now.text.n += line.n;
+    }
+  }
+  VEC_PUSH(a, files.file, now);
+  return files;
+}
+
+enum example_kind example_kind(struct str text) {
+  return str_starts(text, "{")    ? EXAMPLE_MODEL
+         : str_starts(text, "$ ") ? EXAMPLE_COMMAND
+                                  : EXAMPLE_SPEC;
+}
+
+void example_run(struct example *x, struct arena *a, struct str name, struct str text,
+                 const char *model_path) {
+  *x = (struct example){.arena = a, .sources = {.arena = a}};
+  (void)model_path;
+  diags_init(&x->diags, a, &x->sources);
+  x->front = (struct front){a, &x->sources, &x->diags};
+  if (example_kind(text) != EXAMPLE_SPEC) {
+    return;
+  }
+  struct files files = split_files(a, name, text);
+  x->program = parse_program(&x->front, name, (struct file_reader){read_memory, &files});
+}
+
+bool example_gives_only(const struct example *x, enum diag_code code) {
+  bool found = false;
+  for (uint32_t i = 0; i < x->diags.list.n; i++) {
+    found = x->diags.list.v[i]->code == code;
+    if (!found) {
+      return false;
+    }
+  }
+  return found;
+}
