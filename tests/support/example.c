@@ -1,5 +1,7 @@
 #include "support/example.h"
 
+#include "ir/ir.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +66,15 @@ static struct files split_files(struct arena *a, struct str name, struct str tex
 }
 
 enum example_kind example_kind(struct str text) {
-  return str_starts(text, "{")    ? EXAMPLE_MODEL
-         : str_starts(text, "$ ") ? EXAMPLE_COMMAND
-                                  : EXAMPLE_SPEC;
+  return str_starts(text, "{")     ? EXAMPLE_MODEL
+         : str_starts(text, "ir ") ? EXAMPLE_IR
+         : str_starts(text, "$ ")  ? EXAMPLE_COMMAND
+                                   : EXAMPLE_SPEC;
+}
+
+static void run_spec(struct example *x, struct str name, struct str text) {
+  struct files files = split_files(x->arena, name, text);
+  x->program = parse_program(&x->front, name, (struct file_reader){read_memory, &files});
 }
 
 void example_run(struct example *x, struct arena *a, struct str name, struct str text,
@@ -75,11 +83,12 @@ void example_run(struct example *x, struct arena *a, struct str name, struct str
   (void)model_path;
   diags_init(&x->diags, a, &x->sources);
   x->front = (struct front){a, &x->sources, &x->diags};
-  if (example_kind(text) != EXAMPLE_SPEC) {
-    return;
+  switch (example_kind(text)) {
+  case EXAMPLE_SPEC: run_spec(x, name, text); break;
+  case EXAMPLE_IR: (void)ir_parse(&x->front, source_add(&x->sources, name, text)); break;
+  case EXAMPLE_MODEL: break;
+  case EXAMPLE_COMMAND: break;
   }
-  struct files files = split_files(a, name, text);
-  x->program = parse_program(&x->front, name, (struct file_reader){read_memory, &files});
 }
 
 bool example_gives_only(const struct example *x, enum diag_code code) {

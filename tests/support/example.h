@@ -8,13 +8,14 @@
 //   #: set NAME=VALUE              as `--set`
 // and anywhere, as a line of its own:
 //   #: file NAME                   what follows, up to the next such line, is the text of that file (for imports)
-// A text that begins with `{` is a model, one that begins with `$ ` a command line, which nothing runs.
+// A text that begins with `{` is a model, one that begins with `ir ` IR, one that begins with `$ ` a command line,
+// which nothing runs.
 #ifndef TESTS_SUPPORT_EXAMPLE_H
 #define TESTS_SUPPORT_EXAMPLE_H
 
 #include "front/ast.h"
 
-enum example_kind { EXAMPLE_SPEC, EXAMPLE_MODEL, EXAMPLE_COMMAND };
+enum example_kind { EXAMPLE_SPEC, EXAMPLE_MODEL, EXAMPLE_IR, EXAMPLE_COMMAND };
 
 struct example {
   struct arena *arena;

@@ -2,6 +2,7 @@
 //
 //   CODE_name.opt   a spec (directives: support/example.h); CODE_name.json beside it is a model to bind to
 //   CODE_name.json  without a spec: a model that is refused
+//   CODE_name.ir    IR text
 //   elsewhere.txt   lines `CODE path`: codes of what no file here can hold, and the test source that shows them
 // Goldens are CODE_name.stderr; UPDATE_GOLDEN=1 rewrites them.
 #include "support/example.h"
@@ -26,17 +27,18 @@ static bool reports_own_code(const struct example *x, struct str name) {
   return false;
 }
 
-static void check_file(struct str name) {
+// `suffix`: bytes of the name's suffix, with its dot
+static void check_file(struct str name, size_t suffix) {
   struct arena *a = arena_new(0);
   struct example x;
   struct str text, model;
   cr_assert(golden_read(a, swap_suffix(a, name, 0, "").p, &text));
-  const char *model_path = swap_suffix(a, name, 4, ".json").p;
+  const char *model_path = swap_suffix(a, name, suffix, ".json").p;
   bool has_model = golden_read(a, model_path, &model);
   example_run(&x, a, name, text, has_model ? model_path : NULL);
   cr_expect(reports_own_code(&x, name), "%.*s does not give its code", STR_FMT(name));
   struct str said = diag_render(&x.diags, DIAG_TEXT, false, a);
-  struct str trouble = golden_compare(a, swap_suffix(a, name, 4, ".stderr").p, said);
+  struct str trouble = golden_compare(a, swap_suffix(a, name, suffix, ".stderr").p, said);
   cr_expect(trouble.n == 0, "%.*s", STR_FMT(trouble));
   arena_free(a);
 }
@@ -44,10 +46,14 @@ static void check_file(struct str name) {
 Test(errors, messages_are_as_committed) {
   struct arena *a = arena_new(0);
   struct str *names;
-  uint32_t n = golden_list(a, FOLDER, ".opt", &names);
-  cr_assert_gt(n, 0);
-  for (uint32_t i = 0; i < n; i++) {
-    check_file(names[i]);
+  uint32_t n_specs = golden_list(a, FOLDER, ".opt", &names);
+  cr_assert_gt(n_specs, 0);
+  for (uint32_t i = 0; i < n_specs; i++) {
+    check_file(names[i], 4);
+  }
+  uint32_t n_irs = golden_list(a, FOLDER, ".ir", &names);
+  for (uint32_t i = 0; i < n_irs; i++) {
+    check_file(names[i], 3);
   }
   arena_free(a);
 }
