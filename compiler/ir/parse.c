@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-enum {
-  POISON = UINT32_MAX - 1
-}; // label of a line that was refused: its uses stay silent
+// Label of a line that was refused: its uses stay silent.
+#define POISON (UINT32_MAX - 1)
 
 struct body {
   struct ir_reader *r;

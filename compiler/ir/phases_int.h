@@ -4,7 +4,7 @@
 
 #include "ir/phases.h"
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 // How a candidate phase has an instruction.
 enum {

@@ -220,11 +220,11 @@ Test(binned, long_sums_carry) {
   binned_init(&b);
   binned_add_squares_f32(&b, x, M);
   double square = (double)x[0] * (double)x[0];
-  cr_assert(same_bits(binned_value(&b), square * M));
+  cr_assert(same_bits(binned_value(&b), square * (double)M));
   binned_init(&all);
   for (int k = 0; k < 4096; k++)
     binned_merge(&all, &b);
-  cr_assert(same_bits(binned_value(&all), square * M * 4096));
+  cr_assert(same_bits(binned_value(&all), square * (double)M * 4096));
   free(x);
 }
 
