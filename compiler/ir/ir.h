@@ -116,9 +116,11 @@ bool ir_fits_storage(const struct ir *ir, struct ir_ref value, enum storage stor
 // operations on those only).
 bool *ir_uniform_values(struct arena *a, const struct ir *ir);
 
-// Typed rule to IR. `clip`: gradients are multiplied by the clip factor. Device ema, lerp and clamp are expanded:
+// Typed rule to IR. With job->clip gradients are multiplied by the clip factor, once. Device ema, lerp and clamp are expanded:
 // ema(a, b, k) = k * a + (1 - k) * b with 1 - k formed on k's own side; min(max(x, lo), hi).
 struct ir *ir_lower(struct arena *a, const struct job *job, const struct rule *rule);
+// An iteration with its repeats and tail written out.
+struct ir_iteration ir_expand_iteration(struct arena *a, const struct iteration *src);
 
 // Text, one instruction a line; `ir_parse(ir_print(x))` is `x` (spans aside). Parse errors are E06xx in f->diags.
 struct str ir_print(struct arena *a, const struct ir *ir);

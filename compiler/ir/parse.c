@@ -34,7 +34,7 @@ static bool find_index(const struct ir *ir, enum ir_op op, struct str name,
 
 static bool parse_const(struct ir_reader *r, struct ir_ins *ins) {
   if (!ir_is_bool(ins->type)) {
-    return ir_read_num(r, &ins->num);
+    return ir_read_num(r, ins->type == IRT_F32, &ins->num);
   }
   ins->num = ir_peek(r, "true");
   if (!ir_accept(r, "true") && !ir_accept(r, "false")) {
@@ -168,7 +168,7 @@ static bool parse_ins(struct body *b, struct ir_ins *ins, bool has_result) {
     return false;
   }
   ins->span = span_join(at, b->r->tok.span);
-  return check_types(b, ins, at) && ir_expect_line(b->r);
+  return check_types(b, ins, at);
 }
 
 static void parse_line(struct body *b) {
@@ -186,7 +186,7 @@ static void parse_line(struct body *b) {
     ir_advance(r);
     ok = ir_expect(r, "=");
   }
-  ok = ok && parse_ins(b, &ins, has_result);
+  ok = ok && parse_ins(b, &ins, has_result) && ir_expect_line(r);
   if (has_result) {
     slot = names_at(&b->label, label, &is_new);
     *slot = ok ? b->ir->ins.n : POISON;
@@ -255,7 +255,8 @@ struct ir *ir_parse(struct front *f, uint32_t file) {
   }
   struct ir_fault fault = ir_check(f->arena, ir);
   if (fault.text.n > 0) {
-    DIAG(f->diags, fault.span, E0606, fault.text);
+    bool placed = fault.span.file != NO_FILE;
+    DIAG(f->diags, placed ? fault.span : r.tok.span, E0606, fault.text);
     return NULL;
   }
   return ir;

@@ -28,7 +28,7 @@ static bool parse_shape(struct ir_reader *r, struct shape *s) {
 }
 
 // "hypers" { ID [ "." ID ] }
-static void parse_hypers(struct ir_reader *r, struct ir *ir) {
+static bool parse_hypers(struct ir_reader *r, struct ir *ir) {
   VEC(struct str) hyper = {0};
   struct names seen = {.arena = r->front->arena};
   while (r->tok.kind == ITK_WORD && ir_is_label(r->tok.text)) {
@@ -42,7 +42,7 @@ static void parse_hypers(struct ir_reader *r, struct ir *ir) {
   }
   ir->hyper = hyper.v;
   ir->n_hypers = hyper.n;
-  (void)ir_expect_line(r);
+  return ir_expect_line(r);
 }
 
 // "state" ID ( "host" | storage ) [ "block" INT ] class [ "stochastic" ]
@@ -88,7 +88,8 @@ static bool parse_steps(struct ir_reader *r, struct ir *ir, struct ir_iteration 
   while (ir_accept(r, "iter")) {
     struct ir_step s;
     uint64_t repeat = 1;
-    if (!ir_read_num(r, &s.a) || !ir_read_num(r, &s.b) || !ir_read_num(r, &s.c) ||
+    if (!ir_read_num(r, false, &s.a) || !ir_read_num(r, false, &s.b) ||
+        !ir_read_num(r, false, &s.c) ||
         (ir_accept(r, "repeat") && !ir_read_u64(r, MAX_STEPS - step.n, &repeat)) ||
         !ir_expect_line(r)) {
       return false;
@@ -114,9 +115,9 @@ static bool parse_iteration(struct ir_reader *r, struct ir *ir, struct ir_iterat
   }
   it->norm = ir_accept(r, "aol") ? NORM_AOL : NORM_FROBENIUS;
   if ((it->norm == NORM_FROBENIUS && !ir_expect(r, "frobenius")) ||
-      !ir_expect(r, "safety") || !ir_read_num(r, &it->safety) || !ir_expect(r, "eps") ||
-      !ir_read_num(r, &it->eps) || !ir_expect(r, "floor") ||
-      !ir_read_num(r, &it->floor)) {
+      !ir_expect(r, "safety") || !ir_read_num(r, false, &it->safety) ||
+      !ir_expect(r, "eps") || !ir_read_num(r, false, &it->eps) ||
+      !ir_expect(r, "floor") || !ir_read_num(r, false, &it->floor)) {
     return false;
   }
   it->norm_in_f32 = ir_accept(r, "in_f32");
@@ -162,7 +163,7 @@ static bool parse_line(struct ir_reader *r, struct ir *ir, struct lists *l) {
   struct arena *a = ir->arena;
   bool ok = true;
   if (ir_accept(r, "hypers")) {
-    parse_hypers(r, ir);
+    ok = parse_hypers(r, ir);
   } else if (ir_accept(r, "state")) {
     struct span at = r->tok.span;
     struct ir_state s = {0};

@@ -98,12 +98,12 @@ void ir_skip_line(struct ir_reader *r) {
 }
 
 bool ir_expect_line(struct ir_reader *r) {
-  bool ok = r->tok.kind == ITK_LINE || r->tok.kind == ITK_END;
-  if (!ok) {
+  if (r->tok.kind != ITK_LINE && r->tok.kind != ITK_END) {
     ir_expected(r, "the end of the line");
+    return false;
   }
   ir_skip_line(r);
-  return ok;
+  return true;
 }
 
 bool ir_read_word(struct ir_reader *r, const char *what, struct str *out) {
@@ -163,12 +163,12 @@ bool ir_read_u64(struct ir_reader *r, uint64_t max, uint64_t *out) {
   return true;
 }
 
-bool ir_read_num(struct ir_reader *r, double *out) {
+bool ir_read_num(struct ir_reader *r, bool f32, double *out) {
   char text[64], *end = text;
   if (r->tok.kind == ITK_WORD && r->tok.text.n < sizeof text) {
     memcpy(text, r->tok.text.p, r->tok.text.n);
     text[r->tok.text.n] = '\0';
-    *out = strtod(text, &end);
+    *out = f32 ? (double)strtof(text, &end) : strtod(text, &end);
   }
   if (end == text || *end != '\0') {
     ir_expected(r, "a number");

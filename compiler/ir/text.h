@@ -33,7 +33,8 @@ bool ir_read_word(struct ir_reader *r, const char *what, struct str *out);
 bool ir_read_ident(struct ir_reader *r, const char *what, struct str *out);
 bool ir_is_label(struct str word); // letters, digits, `_` and `.` only
 bool ir_read_u64(struct ir_reader *r, uint64_t max, uint64_t *out);
-bool ir_read_num(struct ir_reader *r, double *out);
+bool ir_read_num(struct ir_reader *r, bool f32,
+                 double *out); // rounded once, to f32 or f64
 bool ir_read_class(struct ir_reader *r, enum cls *out);
 bool ir_read_storage(struct ir_reader *r, enum storage *out);
 void ir_expected(struct ir_reader *r, const char *what);
