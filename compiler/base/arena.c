@@ -86,6 +86,10 @@ void arena_guard(struct arena *a, jmp_buf *oom) {
   a->oom = oom;
 }
 
+jmp_buf *arena_guarded(const struct arena *a) {
+  return a->oom;
+}
+
 // An arena without a guard is a bug of ours; there is nowhere to return to.
 static _Noreturn void out_of_memory(struct arena *a) {
   if (a->oom == NULL) {

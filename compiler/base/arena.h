@@ -23,6 +23,7 @@ size_t arena_bytes(const struct arena *a); // bytes handed out since the last re
 // Where allocation failures go. Set it at the entry of a library call:
 //   jmp_buf oom; if (setjmp(oom)) return STATUS_NO_MEMORY; arena_guard(a, &oom);
 void arena_guard(struct arena *a, jmp_buf *oom);
+jmp_buf *arena_guarded(const struct arena *a); // the guard in force; NULL: none
 
 // Zeroed memory of `size` bytes; never NULL. `align` is a power of two.
 void *arena_alloc(struct arena *a, size_t size, size_t align);

@@ -10,13 +10,16 @@ struct cpu_options {
       cpu; // "" or "native": this machine; else an LLVM name of an x86-64 CPU ("x86-64-v3", "znver4")
 };
 
-struct cpu_program; // owns the machine code and the step
+struct
+    cpu_program; // owns the machine code; the step's data lives on f->arena and must outlive it
 
 // What this back end does not execute yet is refused with E0701, once per thing, naming it and its place. NULL
 // when anything was refused (reported in f->diags) or LLVM failed (`*ice` says why: exit 70).
 struct cpu_program *cpu_compile(struct front *f, const struct job_ir *j,
                                 const struct cpu_options *o, struct str *ice);
 const struct steprt_program *cpu_program_step(const struct cpu_program *p);
+// What was replaced by something else and why, a line each (DESIGN L5).
+const struct str *cpu_program_notes(const struct cpu_program *p, uint32_t *n);
 void cpu_program_free(struct cpu_program *p); // accepts NULL
 
 // The same code as text, every distinct kernel once, deterministic to the byte: LLVM IR (`assembly` false; before

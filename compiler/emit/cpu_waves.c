@@ -1,0 +1,256 @@
+// The step's operations and the waves they run in.
+//
+// Operations of one wave share nothing that one of them writes. Parameters without matrix operations are all in
+// wave 0. A matrix parameter takes one wave per phase, map - orthogonalize - map; its last map runs beside the first
+// of the next matrix parameter, on the other of two sets of temps (each temp as large as its largest user). An
+// orthogonalize has its wave to itself: it takes all threads.
+#include "emit/cpu_plan.h"
+
+enum { N_SETS = 2 };
+
+// Temps of one set: by storage, in order of use within a parameter.
+struct temp_pool {
+  VEC(uint32_t) buffer[N_SETS][ST_BF16 + 1];
+};
+
+struct waves {
+  struct planner *p;
+  struct temp_pool pool;
+  uint32_t set; // of the parameter at hand
+};
+
+static const struct phases *phases_of(const struct planner *p, uint32_t param) {
+  return p->j->phases[p->param[param].rule];
+}
+
+static bool is_matrix_rule(const struct phases *ph) {
+  for (uint32_t i = 0; i < ph->n_phases; i++) {
+    if (ph->phase[i].kind == PHASE_MATRIX) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The buffer of a rule's temp in the current set, grown to `numel`.
+static uint32_t temp_buffer(struct waves *w, const struct phases *ph, uint32_t temp,
+                            uint64_t numel) {
+  struct planner *p = w->p;
+  enum storage storage = ph->temp[temp].storage;
+  uint32_t ordinal = 0;
+  for (uint32_t i = 0; i < temp; i++) {
+    ordinal += ph->temp[i].storage == storage;
+  }
+  while (w->pool.buffer[w->set][storage].n <= ordinal) {
+    struct rt_buffer b = {
+        .kind = RT_BUF_TEMP, .storage = storage, .param = UINT32_MAX, .name = "temp"};
+    VEC_PUSH(p->arena, p->buffer, b);
+    VEC_PUSH(p->arena, w->pool.buffer[w->set][storage], p->buffer.n - 1);
+  }
+  uint32_t buffer = w->pool.buffer[w->set][storage].v[ordinal];
+  if (p->buffer.v[buffer].numel < numel) {
+    p->buffer.v[buffer].numel = numel;
+  }
+  return buffer;
+}
+
+static uint32_t state_buffer(const struct planner *p, uint32_t param, const struct ir *ir,
+                             uint32_t state) {
+  uint32_t device = 0;
+  for (uint32_t i = 0; i < state; i++) {
+    device += !ir->state[i].is_host;
+  }
+  return p->param[param].first_state + device;
+}
+
+static uint32_t slot_buffer(struct waves *w, uint32_t param, const struct phases *ph,
+                            const struct cpu_slot *slot) {
+  struct planner *p = w->p;
+  switch (slot->kind) {
+  case SLOT_PARAM: return p->param[param].param_buffer;
+  case SLOT_GRAD: return p->param[param].grad_buffer;
+  case SLOT_STATE: return state_buffer(p, param, ph->ir, slot->index);
+  case SLOT_TEMP: return temp_buffer(w, ph, slot->index, p->param[param].numel);
+  }
+  return UINT32_MAX;
+}
+
+static struct rt_op map_op(struct waves *w, uint32_t param, const struct phases *ph,
+                           uint32_t phase, const uint32_t *out_of) {
+  struct planner *p = w->p;
+  uint64_t numel = p->param[param].numel;
+  struct cpu_slot *slot = NULL;
+  uint32_t kernel = cpu_kernel_find(&p->plan->kernels, ph, phase, numel, &slot);
+  const struct cpu_kernel *k = p->plan->kernels.list.v[kernel];
+  uint32_t *buffer = ARENA_ARRAY(p->arena, uint32_t, k->n_slots);
+  uint32_t *scalar = ARENA_ARRAY(p->arena, uint32_t, k->n_scalars);
+  for (uint32_t i = 0; i < k->n_slots; i++) {
+    buffer[i] = slot_buffer(w, param, ph, &slot[i]);
+  }
+  for (uint32_t i = 0; i < k->n_scalars; i++) {
+    struct ir_ref r = ph->phase[phase].scalar[i];
+    bool is_clip = ir_at(ph->ir, r)->op == IR_CLIP;
+    scalar[i] = is_clip ? RT_SCALAR_CLIP : out_of[r.i] - 1;
+  }
+  return (struct rt_op){.kind = RT_OP_MAP,
+                        .param = param,
+                        .kernel = kernel,
+                        .buffer = buffer,
+                        .scalar = scalar,
+                        .numel = numel};
+}
+
+// ---- orthogonalize
+
+static void note_form(struct planner *p, const struct ir_iteration *it) {
+  if (it->form == FORM_AUTO) {
+    struct str note =
+        str_fmt(p->arena, "iteration `%.*s`: form auto is standard on the cpu target",
+                STR_FMT(it->name));
+    VEC_PUSH(p->arena, p->plan->note, note);
+  }
+}
+
+static uint32_t find_iteration(struct planner *p, const struct ir_iteration *it) {
+  const char *name = str_cstr(p->arena, it->name);
+  for (uint32_t i = 0; i < p->iteration.n; i++) {
+    if (str_eq(str_of(p->iteration.v[i].name), it->name)) {
+      return i;
+    }
+  }
+  note_form(p, it);
+  double(*abc)[3] = arena_array(p->arena, it->n_steps, sizeof *abc, _Alignof(double));
+  for (uint32_t i = 0; i < it->n_steps; i++) {
+    abc[i][0] = it->step[i].a;
+    abc[i][1] = it->step[i].b;
+    abc[i][2] = it->step[i].c;
+  }
+  struct rt_iteration out = {.name = name,
+                             .norm =
+                                 it->norm == NORM_AOL ? RT_NORM_AOL : RT_NORM_FROBENIUS,
+                             .norm_in_f32 = it->norm_in_f32,
+                             .safety = it->safety,
+                             .eps = it->eps,
+                             .floor = it->floor,
+                             .compute = it->compute,
+                             .n_steps = it->n_steps,
+                             .abc = (const double(*)[3])abc};
+  VEC_PUSH(p->arena, p->iteration, out);
+  return p->iteration.n - 1;
+}
+
+static struct ir_ref ortho_of(const struct phases *ph, const struct phase *phase) {
+  for (uint32_t i = 0; i < phase->n_ins; i++) {
+    if (ir_at(ph->ir, phase->ins[i])->op == IR_ORTHO) {
+      return phase->ins[i];
+    }
+  }
+  return IR_NONE;
+}
+
+// The buffer of an operand: a temp's own, or that of the state where the value was stored.
+static uint32_t temp_or_home(struct waves *w, uint32_t param, const struct phases *ph,
+                             uint32_t temp) {
+  struct ir_ref home = ph->temp[temp].home;
+  if (ir_is_none(home)) {
+    return temp_buffer(w, ph, temp, w->p->param[param].numel);
+  }
+  const struct ir_ins *ins = ir_at(ph->ir, home);
+  return ins->op == IR_SET_STATE ? state_buffer(w->p, param, ph->ir, ins->index)
+                                 : w->p->param[param].param_buffer;
+}
+
+static struct rt_op ortho_op(struct waves *w, uint32_t param, const struct phases *ph,
+                             uint32_t phase) {
+  struct planner *p = w->p;
+  const struct phase *m = &ph->phase[phase];
+  struct ir_ref ortho = ortho_of(ph, m);
+  const struct shape *shape = &ph->ir->shape;
+  uint64_t numel = p->param[param].numel;
+  struct rt_op op = {.kind = RT_OP_ORTHO,
+                     .param = param,
+                     .numel = numel,
+                     .batch = shape_batch(shape),
+                     .rows = shape_rows(shape),
+                     .cols = shape_cols(shape)};
+  if (ortho.i == IR_NONE_INDEX || m->n_temp_in != 1 || m->n_temp_out != 1) {
+    *p->ice = STR("a matrix phase is not one orthogonalize");
+    return op;
+  }
+  const struct ir_ins *ins = ir_at(ph->ir, ortho);
+  op.iteration = find_iteration(p, &ph->ir->iteration.v[ins->index]);
+  op.in = temp_or_home(w, param, ph, m->temp_in[0]);
+  op.out = temp_buffer(w, ph, m->temp_out[0], numel);
+  return op;
+}
+
+// ---- lists
+
+static void put_op(struct planner *p, struct rt_op op, uint32_t wave) {
+  op.wave = wave;
+  VEC_PUSH(p->arena, p->op, op);
+}
+
+// All phases of one parameter from `wave` on, a wave each; returns the last one's.
+static uint32_t put_param(struct waves *w, uint32_t param, uint32_t wave) {
+  const struct phases *ph = phases_of(w->p, param);
+  const uint32_t *out_of = w->p->out_of[w->p->param[param].rule];
+  uint32_t last = wave;
+  for (uint32_t i = 0; i < ph->n_phases; i++) {
+    if (ph->phase[i].kind == PHASE_MAP) {
+      put_op(w->p, map_op(w, param, ph, i, out_of), wave);
+    } else if (ph->phase[i].kind == PHASE_MATRIX) {
+      put_op(w->p, ortho_op(w, param, ph, i), wave);
+    } else {
+      continue;
+    }
+    last = wave++;
+  }
+  return last;
+}
+
+static bool takes_part(const struct planner *p, uint32_t param) {
+  return p->param[param].active && p->param[param].numel != 0;
+}
+
+// A state's initial elements: its IR as a phase of its own, run once at bind.
+static void put_initial(struct waves *w, uint32_t param, uint32_t state) {
+  struct planner *p = w->p;
+  const struct ir *ir = p->j->ir[p->param[param].rule];
+  if (ir->init == NULL || ir->init[state] == NULL || ir->state[state].is_host) {
+    return;
+  }
+  const struct phases *ph = phases_cut(p->arena, ir->init[state]);
+  uint32_t *out_of = ARENA_ARRAY(p->arena, uint32_t, ir->init[state]->ins.n);
+  for (uint32_t i = 0; i < ph->n_phases; i++) {
+    if (ph->phase[i].kind != PHASE_MAP || ph->phase[i].n_scalars != 0) {
+      *p->ice = STR("an initial state is not one map over constants and the parameter");
+      return;
+    }
+    struct rt_op op = map_op(w, param, ph, i, out_of);
+    VEC_PUSH(p->arena, p->init, op);
+  }
+}
+
+void cpu_plan_ops(struct planner *p) {
+  struct waves w = {.p = p};
+  uint32_t n = p->j->job->model->n_params;
+  for (uint32_t i = 0; i < n; i++) {
+    if (takes_part(p, i) && !is_matrix_rule(phases_of(p, i))) {
+      put_param(&w, i, 0);
+    }
+  }
+  uint32_t wave = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (takes_part(p, i) && is_matrix_rule(phases_of(p, i))) {
+      wave = put_param(&w, i, wave);
+      w.set = (w.set + 1) % N_SETS;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t s = 0; takes_part(p, i) && s < p->j->ir[p->param[i].rule]->n_states;
+         s++) {
+      put_initial(&w, i, s);
+    }
+  }
+}

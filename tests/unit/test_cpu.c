@@ -1,0 +1,55 @@
+// Kernels of the CPU target against plain C, bit for bit: any data, any cut, any vector width.
+#include "cpu_fixture.h"
+
+#include "random.h"
+
+#include <criterion/criterion.h>
+
+static const struct phase_file {
+  const char *path;
+  uint32_t n_maps;
+} files[] = {
+    {"tests/data/ir/adamw.ir", 1}, {"tests/data/ir/muon.ir", 2},
+    {"tests/data/cpu/lion.ir", 1}, {"tests/data/cpu/first_step.ir", 1},
+    {"tests/data/cpu/zoo.ir", 1},
+};
+static const char *const cpus[] = {"native", "x86-64-v3", "x86-64"};
+enum { N_FILES = sizeof files / sizeof files[0], N_TARGETS = 3 };
+
+// Sizes around the block, pieces cut anywhere, tensors that start at any element.
+static void check_pieces(const struct cpu_case *c, uint64_t seed) {
+  uint64_t n = random_below(&seed, 4 * 32 + 7);
+  uint32_t offset = (uint32_t)random_below(&seed, 20);
+  uint64_t data_seed = random_u64(&seed);
+  struct cpu_data got = cpu_data_new(c, n, offset, data_seed);
+  struct cpu_data want = cpu_data_new(c, n, offset, data_seed);
+  for (uint64_t at = 0; at < n;) {
+    uint64_t next = at + 1 + random_below(&seed, n - at);
+    cpu_case_run(c, &got, at, next);
+    at = next;
+  }
+  cpu_reference_run(c, &want, 0, n);
+  cpu_data_expect_equal(c, &got, &want);
+  cpu_data_free(&got);
+  cpu_data_free(&want);
+}
+
+static void check_phase(const char *path, uint32_t ordinal, const char *cpu,
+                        uint64_t numel) {
+  struct cpu_case c = cpu_case_open(path, ordinal, cpu, numel);
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    check_pieces(&c, seed);
+  }
+  cpu_case_close(&c);
+}
+
+Test(cpu, kernels_equal_plain_c_on_any_cut) {
+  for (uint32_t f = 0; f < N_FILES; f++) {
+    for (uint32_t i = 0; i < files[f].n_maps; i++) {
+      for (uint32_t t = 0; t < N_TARGETS; t++) {
+        check_phase(files[f].path, i, cpus[t], 1);
+        check_phase(files[f].path, i, cpus[t], 1 << 24);
+      }
+    }
+  }
+}
