@@ -78,6 +78,25 @@ void arena_reset(struct arena *a) {
   a->total = 0;
 }
 
+struct arena_mark arena_mark(const struct arena *a) {
+  return (struct arena_mark){a->top, a->top == NULL ? 0 : a->top->used, a->total};
+}
+
+void arena_rewind(struct arena *a, struct arena_mark m) {
+  if (m.block == NULL) {
+    arena_reset(a);
+    return;
+  }
+  while (a->top != m.block) {
+    struct block *prev = a->top->prev;
+    block_free(a->top);
+    a->top = prev;
+  }
+  ASAN_POISON_MEMORY_REGION(a->top->bytes + m.used, a->top->used - m.used);
+  a->top->used = m.used;
+  a->total = m.total;
+}
+
 size_t arena_bytes(const struct arena *a) {
   return a->total;
 }

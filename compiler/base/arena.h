@@ -18,6 +18,13 @@ struct arena *arena_new(size_t limit);
 void arena_free(struct arena *a); // accepts NULL
 // Forgets every allocation and keeps the first block for reuse; under ASan the bytes become poisoned.
 void arena_reset(struct arena *a);
+// Everything allocated after the mark is forgotten by arena_rewind; marks nest like calls.
+struct arena_mark {
+  void *block;
+  size_t used, total;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark m);
 size_t arena_bytes(const struct arena *a); // bytes handed out since the last reset
 
 // Where allocation failures go. Set it at the entry of a library call:

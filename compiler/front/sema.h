@@ -36,13 +36,14 @@ struct texpr {
   enum stage stage;
   enum cls cls;
   struct span span;
-  double num;
+  double num;      // CONST; a storage as its number
+  struct str text; // CONST of type string
   uint32_t index;
   enum fn fn;
   enum cls to; // reductions: class of the result
   struct texpr *arg[3];
   uint32_t n_args;
-  const struct iteration *iteration; // orthogonalize
+  const struct iteration *iteration; // orthogonalize; CONST of type iteration
 };
 
 struct hyper {
@@ -63,7 +64,9 @@ struct rule_state {
   uint32_t block; // q8, q8u
   enum cls cls;
   bool is_host; // a double per parameter (or per use line: cls group), kept on the host
-  bool stochastic;    // rounding of its `:=`
+  bool stochastic; // rounding of its `:=`
+  bool
+      kept_f32; // q8 was asked for: under 4096 elements or of rank 1 it rests in f32 (to be noted)
   struct texpr *init; // numbers and TEX_PARAM; NULL: zeros
   struct span span;
 };
@@ -90,6 +93,9 @@ struct rule {
   uint32_t use;       // index into job->use
   struct shape shape; // as the rule sees it, after views
   enum storage dtype, grad;
+  bool
+      has_master; // `master`: the rule reads and writes a copy in this storage as `param`
+  enum storage master;
   struct rule_state *state;
   uint32_t n_states;
   struct rule_input *input;
@@ -108,7 +114,10 @@ struct job_use {
 };
 
 struct job_param {
-  uint32_t use, rule; // UINT32_MAX where frozen or tied
+  uint32_t use, rule; // UINT32_MAX where frozen or tied; with views that split: of part 0
+  uint32_t *
+      part; // views that split: the rule of each part, in order of its first row (column)
+  uint32_t n_parts; // 0 without such views
 };
 
 struct job {
