@@ -90,8 +90,8 @@ setup_nvrtc || exit 3
 
 case $mode in
 quick)
-  step "build release (gcc)" setup_build release
-  step "build debug (clang, ASan and UBSan)" setup_build debug
+  step "build release (gcc)" setup_build release ON
+  step "build debug (clang, ASan and UBSan)" setup_build debug ON
   [ ${#failed[@]} = 0 ] || finish
   step "format" check_format
   step "headers stand alone" check_headers
@@ -100,27 +100,27 @@ quick)
   step "quick tests, release" ctest_run release
   ;;
 fast)
-  setup_build release || exit 1
+  setup_build release ON || exit 1
   step "quick tests, release" ctest_run release
   ;;
 fix)
   sources | xargs clang-format-19 -i
-  setup_build release stepc || exit 1
+  setup_build release ON stepc || exit 1
   build/release/stepc version --man >compiler/tool/stepc.1
   ;;
 long)
-  setup_build release || exit 1
-  setup_build fuzz || exit 1
+  setup_build release ON || exit 1
+  setup_build fuzz ON || exit 1
   step "long tests, release" ctest_run long
   step "fuzzers" fuzz_all
   ;;
 tsan)
-  setup_build tsan || exit 1
+  setup_build tsan ON || exit 1
   step "quick tests, ThreadSanitizer" ctest_run tsan
   ;;
 coverage)
   setup_packages gcovr || exit 3
-  setup_build coverage || exit 1
+  setup_build coverage ON || exit 1
   step "quick tests, counted" ctest_run coverage
   gcovr --root . --object-directory build/coverage --filter 'compiler/|runtime/' --sort uncovered-percent \
     --txt build/coverage/coverage.txt --print-summary

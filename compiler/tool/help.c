@@ -53,8 +53,8 @@ struct str help_tool(struct arena *a) {
 struct str help_command(struct arena *a, enum command_id c) {
   const struct command *info = command_info(c);
   struct buf b = buf_new(a);
-  buf_printf(&b, "usage: stepc %s [OPTION...] %s\n\n%s\n", info->name, info->operands,
-             info->help);
+  buf_printf(&b, "usage: stepc %s [OPTION...]%s%s\n\n%s\n", info->name,
+             info->operands[0] != '\0' ? " " : "", info->operands, info->help);
   if (info->more[0] != '\0') {
     buf_printf(&b, "\n%s\n", info->more);
   }
@@ -89,7 +89,8 @@ static void man_item(struct buf *b, const char *term, const char *text) {
 
 static void man_command(struct buf *b, uint32_t c) {
   const struct command *info = command_info((enum command_id)c);
-  buf_printf(b, ".SS stepc %s %s\n", info->name, info->operands);
+  buf_printf(b, ".SS stepc %s%s%s\n", info->name, info->operands[0] != '\0' ? " " : "",
+             info->operands);
   buf_puts(b, "Purpose: ");
   roff_text(b, info->help);
   if (info->more[0] != '\0') {

@@ -20,6 +20,3 @@ enum exit_code cmd_run(struct tool *t) {
 enum exit_code cmd_verify(struct tool *t) {
   return pending(t);
 }
-enum exit_code cmd_doctor(struct tool *t) {
-  return pending(t);
-}
