@@ -1,4 +1,5 @@
-// Any bytes as a spec: they are parsed or refused with a message, never more.
+// Any bytes as a spec: they are parsed or refused with a message, never more. What parses can be formatted, which
+// changes neither its tree nor the formatted text.
 #include "front/ast.h"
 #include "fuzz/fuzz.h"
 
@@ -19,6 +20,14 @@ static void check(bool ok) {
   }
 }
 
+static void check_format(struct arena *a, struct front *f, const struct module *m) {
+  struct str text = fmt_module(a, f->sources, m);
+  struct module *again = parse_module(f, source_add(f->sources, STR("again.opt"), text));
+  check(f->diags->n_errors == 0);
+  check(str_eq(ast_print(a, m), ast_print(a, again)));
+  check(str_eq(fmt_module(a, f->sources, again), text));
+}
+
 static void run(struct arena *a, struct str text) {
   struct sources sources = {.arena = a};
   struct diags diags;
@@ -28,6 +37,9 @@ static void run(struct arena *a, struct str text) {
       parse_program(&f, STR("fuzz.opt"), (struct file_reader){read_again, &text});
   check(p != NULL);
   check(diag_render(&diags, DIAG_TEXT, false, a).n > 0 || diags.n_errors == 0);
+  if (diags.n_errors == 0) {
+    check_format(a, &f, p->module.v[0]);
+  }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
