@@ -1,8 +1,8 @@
 /* libsteprt: runs a compiled optimizer step. It knows no spec and decides nothing.
  *
  * One handle serves one program on one device and belongs to one thread at a time. Every call returns a status;
- * the first error's text stays in the handle (steprt_error). The library never prints, exits, aborts or installs
- * signal handlers; notes go to options.log. C99 and C++ clean. */
+ * steprt_error has the text of the last refusal or, once a step has failed, of that failure for good. The library
+ * never prints, exits, aborts or installs signal handlers; notes go to options.log. C99 and C++ clean. */
 #ifndef STEPRT_H
 #define STEPRT_H
 
@@ -45,7 +45,9 @@ struct steprt_options {
   void *log_ctx;
 };
 
-/* Everything that a step needs is made here: threads, temporaries, libraries. `program` must outlive the handle. */
+/* Everything that a step needs is made here: threads, temporaries, libraries. `program` must outlive the handle.
+ * On failure *out is a handle that only has the error's text, to be destroyed like any other; NULL when there was no
+ * memory even for that. */
 STEPRT_API steprt_status steprt_open(const struct steprt_program *program,
                                      const struct steprt_options *options,
                                      struct steprt **out);
@@ -95,6 +97,11 @@ STEPRT_API double steprt_host_state(const struct steprt *rt, uint32_t param,
                                     uint32_t slot);
 STEPRT_API uint64_t steprt_count(const struct steprt *rt,
                                  uint32_t param); /* real updates so far */
+/* Between steps, for what resumes: a slot of a group is shared by all parameters of its use line. */
+STEPRT_API steprt_status steprt_set_count(struct steprt *rt, uint32_t param,
+                                          uint64_t count);
+STEPRT_API steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param,
+                                               uint32_t slot, double value);
 
 #ifdef __cplusplus
 }

@@ -6,18 +6,19 @@
 #include <math.h>
 
 enum {
-  LANES = 16,
+  WIDTH = 4,   // doubles of a vector: what AVX2 holds; wider ones gcc keeps in memory
+  VECTORS = 4, // independent chains, to cover the latency of an addition
+  LANES = WIDTH * VECTORS,
   BLOCK =
       4096, // elements; 256 deposits per lane move it by less than 2^47 units, all lanes together by 2^51
   INF_BITS = 0x7f800000
 };
 
-typedef double doubles __attribute__((vector_size(LANES * 8)));
-typedef uint64_t words __attribute__((vector_size(LANES * 8)));
-typedef float floats __attribute__((vector_size(LANES * 4)));
-typedef int32_t ints __attribute__((vector_size(LANES * 4)));
-typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
-typedef uint16_t halves __attribute__((vector_size(LANES * 2)));
+typedef double doubles __attribute__((vector_size(WIDTH * 8)));
+typedef uint64_t words __attribute__((vector_size(WIDTH * 8)));
+typedef float floats __attribute__((vector_size(WIDTH * 4)));
+typedef uint32_t bits __attribute__((vector_size(WIDTH * 4)));
+typedef uint16_t halves __attribute__((vector_size(WIDTH * 2)));
 
 enum term { TERM_F32, TERM_SQUARE_F32, TERM_SQUARE_BF16 };
 
@@ -34,45 +35,56 @@ INLINE void load(bits *v, enum term term, const void *x, uint64_t i) {
   }
 }
 
+// The bits of x[i] as an f32.
+INLINE uint32_t bits_at(enum term term, const void *x, uint64_t i) {
+  uint32_t u;
+  if (term == TERM_SQUARE_BF16)
+    return (uint32_t)((const uint16_t *)x)[i] << 16;
+  memcpy(&u, (const float *)x + i, sizeof u);
+  return u;
+}
+
+// The largest magnitude, as the bits of an f32: they order like the values. Signed, for SSE4's maximum.
 INLINE uint32_t largest(enum term term, const void *x, uint64_t n) {
-  ints top = {0};
-  for (uint64_t i = 0; i < n; i += LANES) {
-    bits v;
-    load(&v, term, x, i);
-    ints magnitude = (ints)(v & 0x7fffffffu), larger = magnitude > top;
-    top = (magnitude & larger) | (top & ~larger);
+  int32_t top = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    int32_t u = (int32_t)(bits_at(term, x, i) & 0x7fffffffu);
+    top = u > top ? u : top;
   }
-  int32_t m = 0;
-  for (int k = 0; k < LANES; k++)
-    m = top[k] > m ? top[k] : m;
-  return (uint32_t)m;
+  return (uint32_t)top;
 }
 
 INLINE void deposit(struct binned *b, enum term term, int32_t bin, const void *x,
                     uint64_t n) {
-  uint64_t ahead = n * (term == TERM_SQUARE_BF16 ? 2 : 4); // the next block
+  uint64_t size = term == TERM_SQUARE_BF16 ? 2 : 4;
   double hi0 = bin_anchor(bin), lo0 = bin_anchor(bin - 1);
-  doubles hi = hi0 - (doubles){0}, lo = lo0 - (doubles){0};
-  for (uint64_t i = 0; i < n; i += LANES) {
-    bits v;
-    floats f;
-    load(&v, term, x, i);
-    __builtin_prefetch((const char *)x + ahead + i * (term == TERM_SQUARE_BF16 ? 2 : 4));
-    memcpy(&f, &v, sizeof f);
-    doubles d = __builtin_convertvector(f, doubles);
-    if (term != TERM_F32)
-      d *= d; // exact: 48 bits
-    doubles sum = hi + (doubles)((words)d | 1);
-    doubles rest = d + (hi - sum);
-    hi = sum;
-    lo += (doubles)((words)rest | 1);
+  doubles hi[VECTORS] = {{0}}, lo[VECTORS] = {{0}};
+  for (int k = 0; k < VECTORS; k++) {
+    hi[k] += hi0;
+    lo[k] += lo0;
   }
-  hi -= hi0;
-  lo -= lo0;
+  for (uint64_t i = 0; i < n; i += LANES) {
+    __builtin_prefetch((const char *)x + (n + i) * size); // the next block
+    for (uint64_t k = 0; k < VECTORS; k++) {
+      bits v;
+      floats f;
+      load(&v, term, x, i + k * WIDTH);
+      memcpy(&f, &v, sizeof f);
+      doubles d = {
+          f[0], f[1], f[2],
+          f[3]}; // gcc 12 makes this one instruction, __builtin_convertvector four
+      if (term != TERM_F32)
+        d *= d; // exact: 48 bits
+      doubles sum = hi[k] + (doubles)((words)d | 1);
+      doubles rest = d + (hi[k] - sum);
+      hi[k] = sum;
+      lo[k] += (doubles)((words)rest | 1);
+    }
+  }
   double h = 0, l = 0;
   for (int k = 0; k < LANES; k++) {
-    h += hi[k];
-    l += lo[k];
+    h += hi[k / WIDTH][k % WIDTH] - hi0;
+    l += lo[k / WIDTH][k % WIDTH] - lo0;
   }
   binned_add_offsets(b, bin, h, l);
 }
@@ -80,11 +92,7 @@ INLINE void deposit(struct binned *b, enum term term, int32_t bin, const void *x
 static uint32_t specials_of(enum term term, const void *x, uint64_t n) {
   uint32_t seen = 0;
   for (uint64_t i = 0; i < n; i++) {
-    uint32_t u;
-    if (term == TERM_SQUARE_BF16)
-      u = (uint32_t)((const uint16_t *)x)[i] << 16;
-    else
-      memcpy(&u, (const float *)x + i, sizeof u);
+    uint32_t u = bits_at(term, x, i);
     if ((u & 0x7fffffffu) > INF_BITS)
       seen |= BINNED_NAN;
     else if ((u & 0x7fffffffu) == INF_BITS)
@@ -119,9 +127,7 @@ INLINE void add_array(struct binned *b, enum term term, const void *x, uint64_t 
   }
 }
 
-// FOR_EACH_SET(name, attribute, cpu features): the widest first.
 #define FOR_EACH_SET(SET)                                                                \
-  SET(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))             \
   SET(avx2, __attribute__((target("avx2"))))                                             \
   SET(base, )
 
@@ -138,10 +144,7 @@ INLINE void add_array(struct binned *b, enum term term, const void *x, uint64_t 
 FOR_EACH_SET(DEFINE)
 
 static void add(struct binned *b, enum term term, const void *x, uint64_t n) {
-  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    add_avx512(b, term, x, n);
-  else if (__builtin_cpu_supports("avx2"))
+  if (__builtin_cpu_supports("avx2"))
     add_avx2(b, term, x, n);
   else
     add_base(b, term, x, n);

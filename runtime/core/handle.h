@@ -1,0 +1,115 @@
+// The handle: what open and bind made, and what the step in progress holds.
+#ifndef STEPRT_CORE_HANDLE_H
+#define STEPRT_CORE_HANDLE_H
+
+#include "core/binned.h"
+#include "core/items.h"
+#include "core/memory.h"
+#include "core/ortho.h"
+#include "core/team.h"
+#include "plan/program.h"
+#include "steprt.h"
+
+enum { RT_MAX_PTRS = 64, RT_MAX_SCALARS = 256, RT_NONE = -1 };
+
+enum rt_phase {
+  RT_PHASE_BROKEN, // open failed: only steprt_error and steprt_destroy
+  RT_PHASE_OPEN,
+  RT_PHASE_BOUND,
+  RT_PHASE_BEGUN,
+  RT_PHASE_RUN
+};
+
+struct rt_wave {
+  uint32_t first_op, n_ops;
+  uint64_t first_item, n_items; // of its MAP operations
+  bool has_ortho;
+};
+
+// A list of operations, cut into waves and items.
+struct rt_schedule {
+  const struct rt_op *op;
+  struct rt_wave *wave;
+  uint32_t n_waves;
+  struct rt_item *item;
+};
+
+// One per thread, a cache line apart.
+struct rt_thread_sum {
+  _Alignas(64) struct binned sum;
+};
+
+struct steprt {
+  const struct steprt_program *program;
+  void (*log)(void *ctx, int level, const char *text);
+  void *log_ctx;
+  enum rt_phase phase;
+  bool failed; // a step failed: `error` is final
+  char error[640];
+
+  struct rt_memory memory;
+  struct rt_team *team;
+  struct rt_blas *blas; // NULL: no operation needs one
+  void *scratch;        // of rt_ortho
+
+  void **base; // address of each buffer; gradients only inside a step
+  struct rt_schedule step, init;
+  struct rt_item *grad_item; // NULL: the recipe does not look at gradients
+  uint64_t n_grad_items;
+  struct rt_thread_sum *thread_sum;
+
+  double *hyper;
+  double *reg; // registers of host code
+
+  // Per parameter: its count, its scalars (owned ones start at `own_scalar`) and host states. A host state of a
+  // parameter is `host[host_index[first_host[p] + slot]]`; those of a group share an index.
+  uint64_t *count;
+  float *scalar;
+  uint64_t *own_scalar;
+  const float **scalars;
+  uint64_t *first_host, *host_index;
+  double *host, *host_next;
+  uint64_t n_host;
+  double *slot, *slot_next; // one parameter's host states, gathered for its rule
+
+  // The step in progress.
+  bool *takes_part; // per parameter
+  int64_t *memo;    // per rule: the parameter last evaluated in this step
+  float clip;
+  double begun;
+  struct steprt_report report;
+};
+
+// A name from outside, made safe to stand in a message.
+struct rt_shown {
+  char text[160];
+};
+struct rt_shown rt_show(const char *name);
+
+// Keeps the text (unless the handle has failed), hands it to the log and returns `s`.
+__attribute__((format(printf, 3, 4))) steprt_status
+rt_refuse(struct steprt *rt, steprt_status s, const char *format, ...);
+// The same for a failure inside a step: the handle is of no more use.
+__attribute__((format(printf, 2, 3))) steprt_status rt_fail(struct steprt *rt,
+                                                            const char *format, ...);
+__attribute__((format(printf, 2, 3))) void rt_note(const struct steprt *rt,
+                                                   const char *format, ...);
+
+// OK when the handle may be used in one of the phases [lo, hi]; else the status and text, `call` naming the caller.
+steprt_status rt_expect(struct steprt *rt, enum rt_phase lo, enum rt_phase hi,
+                        const char *call);
+
+// Reads a versioned struct of the caller into ours, `known` bytes: missing fields are 0, unknown ones must be.
+bool rt_read_versioned(void *ours, size_t known, const void *theirs);
+
+// Recomputes hypers bound to expressions of earlier ones.
+void rt_hypers_bind(struct steprt *rt);
+// Checks all values against their ranges (STEPRT_RANGE).
+steprt_status rt_hypers_check(struct steprt *rt);
+
+// Runs a schedule, leaving out parameters that take no part; adds its times to the report.
+void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s);
+
+double rt_now(void); // seconds, monotonic
+
+#endif

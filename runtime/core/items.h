@@ -1,0 +1,24 @@
+// Cuts lists of tensors into items of work for a team, decided from their sizes alone.
+#ifndef STEPRT_CORE_ITEMS_H
+#define STEPRT_CORE_ITEMS_H
+
+#include <stdint.h>
+
+// Elements of a full item, a multiple of 4096: half a millisecond or less at memory speed, so that the threads end
+// together, and long enough to make claiming it free.
+enum { RT_ITEM_NUMEL = 1 << 16 };
+
+// Several whole tensors [first, first + n), or (n = 1) the elements [begin, end) of one. Tensors under a full item
+// share one: a model has hundreds of them.
+struct rt_item {
+  uint32_t first, n;
+  uint64_t begin, end;
+};
+
+typedef uint64_t (*rt_numel_fn)(const void *ctx, uint32_t i);
+
+// Items over the tensors [first, first + n); `out` NULL: only counts them. Tensors of 0 elements may stand in an item.
+uint64_t rt_items_cut(rt_numel_fn numel, const void *ctx, uint32_t first, uint32_t n,
+                      struct rt_item *out);
+
+#endif

@@ -1,0 +1,32 @@
+// A handle over the tiny program with parameters and gradients of its own.
+#ifndef TESTS_TINY_RUN_H
+#define TESTS_TINY_RUN_H
+
+#include "steprt.h"
+#include "support/tiny_program.h"
+
+#include <stdbool.h>
+
+struct tiny_run {
+  struct tiny tiny;
+  struct steprt *rt;
+  void *param[TINY_PARAMS];
+  void *grad[TINY_PARAMS]; // f32, or bf16 for TINY_BF16_GRAD
+  uint64_t numel[TINY_PARAMS];
+};
+
+// Sizes large enough to be cut into items, and a tail of small ones.
+extern const uint64_t tiny_sizes[TINY_PARAMS];
+
+// Opens and binds; parameters and gradients are a function of `seed`. Asserts that all is well.
+void tiny_run_new(struct tiny_run *r, const uint64_t numel[TINY_PARAMS], uint32_t threads,
+                  uint64_t seed);
+void tiny_run_free(struct tiny_run *r);
+// begin, run and end with these gradients; asserts that all is well.
+void tiny_run_step(struct tiny_run *r);
+// Asserts that both runs have the same bits in all parameters, states, counters and host states.
+void tiny_run_compare(const struct tiny_run *a, const struct tiny_run *b);
+// FNV-1a over the same things.
+uint64_t tiny_run_hash(const struct tiny_run *r);
+
+#endif

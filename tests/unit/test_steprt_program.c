@@ -1,0 +1,97 @@
+// Programs that are wrong in one place: open refuses each and names the place.
+#include "steprt.h"
+#include "support/tiny_program.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const uint64_t numel[TINY_PARAMS] = {8, 8, 8, 8};
+static const uint8_t all_groups[] = {1, 1};
+static const double other_init[] = {1, 2};
+
+static const char *const texts[] = {
+#define SPOIL(statement, text) text,
+#include "bad_programs.def"
+#undef SPOIL
+};
+enum { N_SPOILS = sizeof texts / sizeof *texts };
+
+static void spoil(struct tiny *t, int which) {
+  int row = 0;
+#define SPOIL(statement, text)                                                           \
+  if (row++ == which) {                                                                  \
+    statement;                                                                           \
+  }
+#include "bad_programs.def"
+#undef SPOIL
+}
+
+static void open_and_expect(const struct tiny *t, const char *text) {
+  struct steprt *rt;
+  cr_assert_eq(steprt_open(&t->program, NULL, &rt), STEPRT_BAD_PROGRAM, "%s", text);
+  cr_assert_str_eq(steprt_error(rt), text);
+  cr_assert_eq(steprt_bind(rt, NULL), STEPRT_BAD_STATE);
+  cr_assert_str_eq(steprt_error(rt), text); // it stays
+  steprt_destroy(rt);
+}
+
+Test(steprt_program, each_mistake_is_named) {
+  for (int i = 0; i < N_SPOILS; i++) {
+    struct tiny t;
+    tiny_make(&t, numel);
+    spoil(&t, i);
+    open_and_expect(&t, texts[i]);
+  }
+}
+
+static const double abc[1][3] = {{1.5, -0.5, 0}};
+
+// A good program whose last operation is a matrix operation on two temporaries.
+static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
+  tiny_make(t, numel);
+  *it = (struct rt_iteration){.name = "one",
+                              .norm = RT_NORM_FROBENIUS,
+                              .safety = 1,
+                              .compute = RT_F32,
+                              .n_steps = 1,
+                              .abc = abc};
+  t->program.iteration = it;
+  t->program.n_iterations = 1;
+  t->op[5] = (struct rt_op){.kind = RT_OP_ORTHO,
+                            .param = 0,
+                            .wave = 1,
+                            .in = 4,
+                            .out = 9,
+                            .batch = 2,
+                            .rows = 2,
+                            .cols = 2};
+}
+
+Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
+  static const char bad_buffer[] =
+      "step operation 5 names a buffer that is no temporary of its compute type and size";
+  struct tiny t;
+  struct rt_iteration it;
+  make_matrix_program(&t, &it);
+  t.op[5].out = 4;
+  open_and_expect(&t, "step operation 5 names one buffer as operand and result");
+  make_matrix_program(&t, &it);
+  t.op[5].in = 2;
+  open_and_expect(&t, bad_buffer);
+  make_matrix_program(&t, &it);
+  t.op[5].batch = 3;
+  open_and_expect(&t, bad_buffer);
+  make_matrix_program(&t, &it);
+  it.compute = RT_BF16;
+  open_and_expect(&t, bad_buffer);
+  make_matrix_program(&t, &it);
+  t.op[5].rows = t.op[5].cols = UINT32_MAX;
+  open_and_expect(&t, "step operation 5 names dimensions that overflow");
+  make_matrix_program(&t, &it);
+  it.compute = RT_F16;
+  open_and_expect(&t, "iteration 'one': unknown norm or compute type");
+  make_matrix_program(&t, &it);
+  it.n_steps = 0;
+  open_and_expect(&t, "iteration 0 has no steps");
+}

@@ -1,0 +1,85 @@
+// L2 and out of memory: a step allocates nothing and starts no thread; every allocation of open and bind may fail.
+// The library's calls are counted and failed at link time (--wrap), so nothing in it can hide from this test.
+#include "core/handle.h"
+#include "support/fault_alloc.h"
+#include "support/tiny_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+Test(steprt_silent, a_step_allocates_nothing) {
+  struct tiny_run r;
+  tiny_run_new(&r, tiny_sizes, 3, 1);
+  const struct steprt_step step = {.size = sizeof step,
+                                   .grads = (const void *const *)r.grad};
+  for (int i = 0; i < 3; i++) {
+    fault_alloc_reset(0);
+    steprt_status s[] = {steprt_begin(r.rt, &step), steprt_run(r.rt, NULL),
+                         steprt_end(r.rt)};
+    struct fault_alloc counts = fault_alloc_counts();
+    cr_assert(s[0] == STEPRT_OK && s[1] == STEPRT_OK && s[2] == STEPRT_OK);
+    cr_assert_eq(counts.calls, 0);
+    ((float *)r.grad[1])[3] = i == 0 ? NAN : 0; // the second step is skipped
+  }
+  cr_assert_eq(r.rt->memory.refused, 0);
+  tiny_run_free(&r);
+}
+
+// Its states and temporaries are mapped, the small things come from the heap.
+enum { BIG = 600000 };
+
+static void open_failing_at(uint64_t call, bool *done) {
+  struct tiny tiny;
+  static float param[TINY_PARAMS][BIG];
+  void *params[] = {param[0], param[1], param[2], param[3]};
+  struct steprt_options o = {.size = sizeof o, .threads = 3};
+  struct steprt *rt = NULL;
+  tiny_make(&tiny, (uint64_t[]){BIG, 5, 5, 5});
+  fault_alloc_reset(call);
+  steprt_status s = steprt_open(&tiny.program, &o, &rt);
+  if (!s)
+    s = steprt_bind(rt, params);
+  *done = fault_alloc_counts().calls < call;
+  cr_assert_eq(s, *done ? STEPRT_OK : STEPRT_NO_MEMORY, "call %d", (int)call);
+  cr_assert(*done || !rt || *steprt_error(rt), "call %d", (int)call);
+  steprt_destroy(rt);
+  cr_assert_eq(fault_alloc_counts().live, 0, "call %d leaks", (int)call);
+}
+
+Test(steprt_silent, each_failing_allocation_is_reported_and_nothing_leaks) {
+  bool done = false;
+  uint64_t call = 1;
+  for (; !done; call++)
+    open_failing_at(call, &done);
+  cr_assert_gt(call, 20);
+}
+
+static void allocate(void *const *ptr, const float *scalar, uint64_t begin,
+                     uint64_t end) {
+  (void)scalar;
+  (void)begin;
+  (void)end;
+  struct rt_memory *memory = ptr[0];
+  cr_assert_null(rt_memory_alloc(memory, 1, 1));
+}
+
+Test(steprt_silent, an_allocation_inside_a_step_fails_the_handle_for_good) {
+  struct tiny_run r;
+  tiny_run_new(&r, tiny_sizes, 1, 2);
+  void *param = r.param[1];
+  r.rt->base[5] = &r.rt->memory; // the parameter of v, as the kernel below takes it
+  r.tiny.kernel[3].fn = allocate;
+  r.tiny.op[3].buffer = r.tiny.op[5].buffer = r.tiny.update_buffer[1];
+  const struct steprt_step step = {.size = sizeof step,
+                                   .grads = (const void *const *)r.grad};
+  cr_assert_eq(steprt_begin(r.rt, &step), STEPRT_OK);
+  cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_OK);
+  cr_assert_eq(steprt_end(r.rt), STEPRT_FAILED);
+  const char text[] = "internal error: 7 allocations inside a step";
+  cr_assert_str_eq(steprt_error(r.rt), text);
+  cr_assert_eq(steprt_begin(r.rt, &step), STEPRT_FAILED);
+  cr_assert_eq(steprt_set_hyper(r.rt, 0, 1), STEPRT_FAILED);
+  cr_assert_str_eq(steprt_error(r.rt), text);
+  r.rt->base[5] = param;
+  tiny_run_free(&r);
+}
