@@ -43,7 +43,14 @@ struct model {
 // Reads `stepc-model/1` JSON, a .safetensors file, a folder of them or a model.safetensors.index.json. NULL when
 // it is refused; the reason is in f->diags. Codes E05xx say that the content is wrong (exit 1), E00xx that a file
 // cannot be read (exit 3).
+//
+// Beyond DESIGN section 5: a safetensors model holds its tensors in the order of their names, all of them F32, BF16
+// or F16 (others are refused: E0516). In `order` and `on`, expressions over i, j, k have + - * / % and parentheses;
+// / and % round down. Of mesh axes that share a stride the largest counts towards the default `world`, and
+// size x stride of every axis divides `world`. The product of a shape's non-zero dimensions is at most 2^60.
 struct model *model_read(struct front *f, struct str path);
+// stepc-model/1 from memory; `path` is what messages show.
+struct model *model_parse(struct front *f, struct str path, struct str text);
 uint64_t
 model_numel(const struct model *m); // parameters counted once (tied names excluded)
 

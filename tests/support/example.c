@@ -1,5 +1,6 @@
 #include "support/example.h"
 
+#include "front/model.h"
 #include "ir/ir.h"
 
 #include <stdlib.h>
@@ -83,10 +84,11 @@ void example_run(struct example *x, struct arena *a, struct str name, struct str
   (void)model_path;
   diags_init(&x->diags, a, &x->sources);
   x->front = (struct front){a, &x->sources, &x->diags};
-  switch (example_kind(text)) {
+  bool is_model = str_ends(name, ".json");
+  switch (is_model ? EXAMPLE_MODEL : example_kind(text)) {
   case EXAMPLE_SPEC: run_spec(x, name, text); break;
   case EXAMPLE_IR: (void)ir_parse(&x->front, source_add(&x->sources, name, text)); break;
-  case EXAMPLE_MODEL: break;
+  case EXAMPLE_MODEL: (void)model_parse(&x->front, name, text); break;
   case EXAMPLE_COMMAND: break;
   }
 }

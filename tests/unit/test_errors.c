@@ -43,6 +43,11 @@ static void check_file(struct str name, size_t suffix) {
   arena_free(a);
 }
 
+static bool is_beside_a_spec(struct arena *a, struct str model) {
+  struct str text;
+  return golden_read(a, swap_suffix(a, model, 5, ".opt").p, &text);
+}
+
 Test(errors, messages_are_as_committed) {
   struct arena *a = arena_new(0);
   struct str *names;
@@ -54,6 +59,12 @@ Test(errors, messages_are_as_committed) {
   uint32_t n_irs = golden_list(a, FOLDER, ".ir", &names);
   for (uint32_t i = 0; i < n_irs; i++) {
     check_file(names[i], 3);
+  }
+  uint32_t n_models = golden_list(a, FOLDER, ".json", &names);
+  for (uint32_t i = 0; i < n_models; i++) {
+    if (!is_beside_a_spec(a, names[i])) {
+      check_file(names[i], 5);
+    }
   }
   arena_free(a);
 }

@@ -24,8 +24,7 @@ static struct str report(struct arena *a, struct example *x, const char *text) {
 
 static bool is_run(uint32_t code, const char *text) {
   return text != NULL && name(code)[0] == 'E' &&
-         (example_kind(str_of(text)) == EXAMPLE_SPEC ||
-          example_kind(str_of(text)) == EXAMPLE_IR);
+         example_kind(str_of(text)) != EXAMPLE_COMMAND;
 }
 
 Test(explain, wrong_examples_give_exactly_their_code) {
