@@ -5,8 +5,6 @@
 // need; what two branches need is computed in each (pure, and rare).
 #include "emit/cpu_llvm.h"
 
-#include <string.h>
-
 static const struct ir_ins *ins_of(const struct emit *e, struct ir_ref r) {
   return ir_at(e->phases->ir, r);
 }
@@ -20,16 +18,17 @@ static void name_value(struct emit *e, LLVMValueRef v, struct ir_ref r, uint32_t
   }
   struct buf b = buf_new(e->arena);
   struct str label = e->label[r.i];
-  for (size_t at = 0; at < label.n;) {
-    const char *dot = memchr(label.p + at, '.', label.n - at);
-    size_t end = dot != NULL ? (size_t)(dot - label.p) : label.n;
-    if (end > at) {
-      buf_str(&b, cpu_safe_name(e->arena, (struct str){label.p + at, end - at}));
-    }
-    buf_char(&b, '.');
-    at = end + 1;
+  for (size_t i = 0; i < label.n; i++) {
+    unsigned char c = (unsigned char)label.p[i];
+    bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                 (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+    buf_printf(&b, plain ? "%c" : "x%02x", c);
   }
-  buf_printf(&b, e->lanes == 1 ? "s" : "v%u", lane);
+  if (e->lanes == 1) {
+    buf_puts(&b, ".s");
+  } else {
+    buf_printf(&b, ".v%u", lane);
+  }
   LLVMSetValueName2(v, b.p, b.n);
 }
 
@@ -197,6 +196,7 @@ static void emit_branch(struct emit *e, struct ir_ref r) {
   LLVMBasicBlockRef from[2];
   from[0] = emit_arm(e, then_block, ins->arg[1], join, &a);
   from[1] = emit_arm(e, else_block, ins->arg[2], join, &b);
+  LLVMMoveBasicBlockAfter(join, from[1]);
   LLVMPositionBuilderAtEnd(e->b, join);
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
     value.v[lane] = LLVMBuildPhi(e->b, LLVMTypeOf(a.v[lane]), "");
