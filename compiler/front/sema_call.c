@@ -49,15 +49,11 @@ static bool check_host(struct apply *a) {
   return true;
 }
 
-static struct str rank_text(const struct ctx *c) {
-  return str_fmt(c->s->f->arena, "%u", c->shape->rank);
-}
-
 // The class that a reduction gives: what `per` says, else one per matrix; there are no matrices under rank 2.
 static bool reduction_class(struct apply *a, enum cls *to) {
   *to = a->has_to ? a->to : CLS_MATRIX;
   if (a->c->shape->rank < 2 && (*to == CLS_ROW || *to == CLS_COL)) {
-    (void)REPORT(a->c, a->span, E0214, str_of(cls_name(*to)), rank_text(a->c));
+    (void)REPORT(a->c, a->span, E0214, str_of(cls_name(*to)));
     return false;
   }
   if (a->c->shape->rank < 2 && *to == CLS_MATRIX) {
@@ -97,7 +93,7 @@ static bool check_matrix(struct apply *a) {
     return false;
   }
   if (a->c->shape->rank < 2) {
-    (void)REPORT(a->c, a->span, E0214, fn_text(a->f), rank_text(a->c));
+    (void)REPORT(a->c, a->span, E0214, fn_text(a->f));
     return false;
   }
   return true;

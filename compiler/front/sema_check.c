@@ -64,11 +64,11 @@ static void turn_knobs(struct checker *c) {
   }
 }
 
-// "checked for shape [3], nesterov = false": what tells this instantiation from the first.
+// "found for shape [3], nesterov = false": what tells this instantiation from the first.
 static struct str describe(struct checker *c, const struct target *t) {
   struct arena *a = c->s->f->arena;
   struct buf b = buf_new(a);
-  buf_puts(&b, "with shape ");
+  buf_puts(&b, "found for shape ");
   buf_str(&b, shape_text(a, &t->shape));
   for (uint32_t i = 0; i < c->knob.n; i++) {
     const struct texpr *v = c->use.given[c->knob.v[i].stmt].value;
@@ -231,7 +231,7 @@ static void check_recipe(struct sema *s, const struct recipe *r, bool warn) {
   for (uint32_t i = 0; i < l.n && s->f->diags->n_errors == before; i++) {
     check_line(s, &l.use[i]);
   }
-  if (warn) {
+  if (warn && s->f->diags->n_errors == before) {
     unused_recipe(s, info);
   }
 }
@@ -241,7 +241,7 @@ static void check_module(struct sema *s, const struct module *m, bool root) {
     const struct decl *d = &m->decl.v[i];
     if (d->kind == DECL_OPTIMIZER) {
       check_optimizer(s, d->optimizer);
-      if (root) {
+      if (root && s->f->diags->n_errors == 0) {
         unused_optimizer(s, sema_optimizer(s, d->optimizer));
       }
     } else if (d->kind == DECL_RECIPE) {
@@ -258,5 +258,7 @@ void sema_check(struct front *f, const struct program *p) {
   for (uint32_t m = p->module.n; m-- > 0;) { // imports before those that use them
     check_module(&s, p->module.v[m], m == 0);
   }
-  unused_imports(&s);
+  if (f->diags->n_errors == 0) {
+    unused_imports(&s);
+  }
 }

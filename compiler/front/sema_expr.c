@@ -134,7 +134,7 @@ static struct texpr *type_shape(struct ctx *c, enum name_kind k, const struct ex
     return texpr_poison(c, e->span);
   }
   if ((k == NAME_ROWS || k == NAME_COLS) && s->rank < 2) {
-    (void)REPORT(c, e->span, E0214, e->text, str_fmt(c->s->f->arena, "%u", s->rank));
+    (void)REPORT(c, e->span, E0214, e->text);
     return texpr_poison(c, e->span);
   }
   struct texpr *t = k == NAME_DTYPE
@@ -152,6 +152,9 @@ static struct texpr *type_shape(struct ctx *c, enum name_kind k, const struct ex
 static struct texpr *type_name(struct ctx *c, const struct expr *e) {
   struct name_ref ref = name_resolve(c->s, c->o, c->r, e->text);
   struct texpr *t;
+  if (ref.kind != NAME_UNKNOWN && !name_in_scope(c->scope, c->o, ref)) {
+    return texpr_poison(c, e->span); // reported with the names
+  }
   switch (ref.kind) {
   case NAME_STMT: return type_stmt(c, ref.index, e);
   case NAME_PARAM: return device_leaf(c, TEX_PARAM, e);

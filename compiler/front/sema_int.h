@@ -97,6 +97,7 @@ bool expr_function(const struct expr *e, enum fn *f);
 bool name_is_taken(struct str name, bool in_recipe); // by the language
 struct name_ref name_resolve(const struct sema *s, const struct opt_info *o,
                              const struct recipe_info *r, struct str name);
+bool name_in_scope(enum scope scope, const struct opt_info *o, struct name_ref ref);
 // Reports unknown names and functions, wrong counts of arguments, names out of place. `at`: the statement that
 // holds `e`; declarations must stand above it.
 struct name_walk {

@@ -119,10 +119,9 @@ static bool is_shape_name(enum name_kind k) {
          k == NAME_DTYPE;
 }
 
-static bool name_in_scope(const struct name_walk *w, struct name_ref ref) {
-  enum scope scope = w->scope;
+bool name_in_scope(enum scope scope, const struct opt_info *o, struct name_ref ref) {
   if (ref.kind == NAME_STMT) {
-    return stmt_in_scope(scope, w->o->opt->stmt[ref.index]->kind);
+    return stmt_in_scope(scope, o->opt->stmt[ref.index]->kind);
   }
   if (is_shape_name(ref.kind)) {
     return scope == SCOPE_RULE || scope == SCOPE_STATIC || scope == SCOPE_RECIPE_WHEN ||
@@ -200,11 +199,11 @@ static void list_scope(const struct name_walk *w, struct name_list *out) {
     }
   }
   for (uint32_t i = 0; i < N_BUILTINS; i++) {
-    if (name_in_scope(w, (struct name_ref){.kind = builtins[i].kind})) {
+    if (name_in_scope(w->scope, w->o, (struct name_ref){.kind = builtins[i].kind})) {
       VEC_PUSH(a, out->v, str_of(builtins[i].text));
     }
   }
-  if (!name_in_scope(w, (struct name_ref){.kind = NAME_ITERATION})) {
+  if (!name_in_scope(w->scope, w->o, (struct name_ref){.kind = NAME_ITERATION})) {
     return;
   }
   for (uint32_t m = 0; m < w->s->program->module.n; m++) {
@@ -258,7 +257,7 @@ static void check_name(const struct name_walk *w, const struct expr *e) {
     report_unknown(w, e);
     return;
   }
-  if (!name_in_scope(w, ref)) {
+  if (!name_in_scope(w->scope, w->o, ref)) {
     struct diag *g = DIAG(f->diags, e->span, E0208, e->text, str_of(scope_name(w->scope)),
                           str_of(scope_admits(w->scope)));
     if (ref.kind == NAME_STMT) {
@@ -313,26 +312,33 @@ bool expr_function(const struct expr *e, enum fn *f) {
   return true;
 }
 
+// A `per` word anywhere but after the values of a reduction.
+static bool per_is_misplaced(const struct expr *e, enum fn f) {
+  for (uint32_t i = 0; i < e->n_args; i++) {
+    bool last = i + 1 == e->n_args;
+    if (e->arg[i]->kind == EXPR_PER && (!last || fn_group_of(f) != FNG_REDUCE)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void check_call(const struct name_walk *w, const struct expr *e) {
   struct front *f = w->s->f;
   enum fn fn;
-  uint32_t lo, hi;
+  uint32_t lo, hi, values = 0;
   if (!call_function(e, &fn)) {
     report_function(w, e);
+  } else if (per_is_misplaced(e, fn)) {
+    (void)DIAG(f->diags, e->span, E0210, e->text);
   } else if (!expr_function(e, &fn)) {
     fn_arity(fn, &lo, &hi);
-    bool reduces = fn_group_of(fn) == FNG_REDUCE;
-    uint32_t values = 0;
     for (uint32_t i = 0; i < e->n_args; i++) {
       values += e->arg[i]->kind != EXPR_PER;
     }
-    if (values < lo || values > (reduces ? lo : hi)) {
-      (void)DIAG(f->diags, e->span, E0209, e->text,
-                 arity_text(f->arena, lo, reduces ? lo : hi),
-                 str_fmt(f->arena, "%u", values));
-    } else {
-      (void)DIAG(f->diags, e->span, E0210, e->text);
-    }
+    hi = fn_group_of(fn) == FNG_REDUCE ? lo : hi; // the rest is the `per` word
+    (void)DIAG(f->diags, e->span, E0209, e->text, arity_text(f->arena, lo, hi),
+               str_fmt(f->arena, "%u", values));
   }
 }
 

@@ -70,8 +70,7 @@ static enum cls declared_class(struct ctx *c, const struct stmt *st) {
     return cls;
   }
   if (cls == CLS_ROW || cls == CLS_COL) {
-    (void)REPORT(c, st->span, E0214, str_of(cls_name(cls)),
-                 str_fmt(c->s->f->arena, "%u", c->shape->rank));
+    (void)REPORT(c, st->span, E0214, str_of(cls_name(cls)));
     return CLS_ELEM;
   }
   return cls == CLS_MATRIX ? CLS_PARAM : cls;

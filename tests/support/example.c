@@ -73,9 +73,73 @@ enum example_kind example_kind(struct str text) {
                                    : EXAMPLE_SPEC;
 }
 
+// NAME [4, 8] [DTYPE]
+static struct model_param param_line(struct str line) {
+  struct model_param p = {.dtype = ST_F32, .tied_to = UINT32_MAX};
+  size_t at = 0;
+  while (at < line.n && line.p[at] != ' ') {
+    at++;
+  }
+  p.name = (struct str){line.p, at};
+  for (; at < line.n && line.p[at] != ']'; at++) {
+    if (line.p[at] >= '0' && line.p[at] <= '9') {
+      char *end;
+      p.shape.dim[p.shape.rank++] = strtoull(line.p + at, &end, 10);
+      at = (size_t)(end - line.p) - 1;
+    }
+  }
+  if (at + 2 < line.n) {
+    (void)storage_find((struct str){line.p + at + 2, line.n - at - 2}, &p.dtype);
+  }
+  return p;
+}
+
+struct directives {
+  VEC(struct model_param) param;
+  VEC(struct setting) define, set;
+  struct str pick;
+};
+
+static struct directives read_directives(struct arena *a, struct str text) {
+  struct directives d = {0};
+  for (struct str rest = text; str_starts(rest, "#: ");) {
+    struct str line = take_line(&rest), arg;
+    if (directive(line, "param", &arg)) {
+      VEC_PUSH(a, d.param, param_line(arg));
+    } else if (directive(line, "define", &arg)) {
+      VEC_PUSH(a, d.define, (struct setting){arg});
+    } else if (directive(line, "set", &arg)) {
+      VEC_PUSH(a, d.set, (struct setting){arg});
+    } else if (directive(line, "pick", &arg)) {
+      d.pick = arg;
+    }
+  }
+  return d;
+}
+
+// Checks the program, and binds it to the parameters that its first lines state.
+static void run_sema(struct example *x, struct str text) {
+  sema_check(&x->front, x->program);
+  struct directives d = read_directives(x->arena, text);
+  if (d.param.n == 0 || x->diags.n_errors != 0) {
+    return;
+  }
+  x->model = ARENA_NEW(x->arena, struct model);
+  *x->model = (struct model){.world = 1, .param = d.param.v, .n_params = d.param.n};
+  struct job_options options = {.pick = d.pick,
+                                .define = d.define.v,
+                                .n_defines = d.define.n,
+                                .set = d.set.v,
+                                .n_sets = d.set.n};
+  x->job = sema_job(&x->front, x->program, x->model, &options);
+}
+
 static void run_spec(struct example *x, struct str name, struct str text) {
   struct files files = split_files(x->arena, name, text);
   x->program = parse_program(&x->front, name, (struct file_reader){read_memory, &files});
+  if (x->program != NULL && x->diags.n_errors == 0) {
+    run_sema(x, text);
+  }
 }
 
 void example_run(struct example *x, struct arena *a, struct str name, struct str text,

@@ -13,7 +13,7 @@
 #ifndef TESTS_SUPPORT_EXAMPLE_H
 #define TESTS_SUPPORT_EXAMPLE_H
 
-#include "front/ast.h"
+#include "front/sema.h"
 
 enum example_kind { EXAMPLE_SPEC, EXAMPLE_MODEL, EXAMPLE_IR, EXAMPLE_COMMAND };
 
@@ -23,6 +23,8 @@ struct example {
   struct diags diags;
   struct front front;
   struct program *program; // NULL: the root was not read, or this is no spec
+  struct model *model;     // of `#: param` lines; NULL without
+  struct job *job;         // NULL without a model, or refused
 };
 
 enum example_kind example_kind(struct str text);
