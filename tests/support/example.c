@@ -117,15 +117,31 @@ static struct directives read_directives(struct arena *a, struct str text) {
   return d;
 }
 
-// Checks the program, and binds it to the parameters that its first lines state.
-static void run_sema(struct example *x, struct str text) {
+// The model at `path`, or the parameters of the first lines; NULL where there is neither.
+static struct model *find_model(struct example *x, const struct directives *d,
+                                const char *path) {
+  if (path != NULL) {
+    return model_read(&x->front, str_of(path));
+  }
+  if (d->param.n == 0) {
+    return NULL;
+  }
+  struct model *m = ARENA_NEW(x->arena, struct model);
+  *m = (struct model){.world = 1, .param = d->param.v, .n_params = d->param.n};
+  return m;
+}
+
+// Checks the program, and binds it to its model.
+static void run_sema(struct example *x, struct str text, const char *model_path) {
   sema_check(&x->front, x->program);
-  struct directives d = read_directives(x->arena, text);
-  if (d.param.n == 0 || x->diags.n_errors != 0) {
+  if (x->diags.n_errors != 0) {
     return;
   }
-  x->model = ARENA_NEW(x->arena, struct model);
-  *x->model = (struct model){.world = 1, .param = d.param.v, .n_params = d.param.n};
+  struct directives d = read_directives(x->arena, text);
+  x->model = find_model(x, &d, model_path);
+  if (x->model == NULL) {
+    return;
+  }
   struct job_options options = {.pick = d.pick,
                                 .define = d.define.v,
                                 .n_defines = d.define.n,
@@ -134,23 +150,23 @@ static void run_sema(struct example *x, struct str text) {
   x->job = sema_job(&x->front, x->program, x->model, &options);
 }
 
-static void run_spec(struct example *x, struct str name, struct str text) {
+static void run_spec(struct example *x, struct str name, struct str text,
+                     const char *model_path) {
   struct files files = split_files(x->arena, name, text);
   x->program = parse_program(&x->front, name, (struct file_reader){read_memory, &files});
   if (x->program != NULL && x->diags.n_errors == 0) {
-    run_sema(x, text);
+    run_sema(x, text, model_path);
   }
 }
 
 void example_run(struct example *x, struct arena *a, struct str name, struct str text,
                  const char *model_path) {
   *x = (struct example){.arena = a, .sources = {.arena = a}};
-  (void)model_path;
   diags_init(&x->diags, a, &x->sources);
   x->front = (struct front){a, &x->sources, &x->diags};
   bool is_model = str_ends(name, ".json");
   switch (is_model ? EXAMPLE_MODEL : example_kind(text)) {
-  case EXAMPLE_SPEC: run_spec(x, name, text); break;
+  case EXAMPLE_SPEC: run_spec(x, name, text, model_path); break;
   case EXAMPLE_IR: (void)ir_parse(&x->front, source_add(&x->sources, name, text)); break;
   case EXAMPLE_MODEL: (void)model_parse(&x->front, name, text); break;
   case EXAMPLE_COMMAND: break;

@@ -23,7 +23,7 @@ struct example {
   struct diags diags;
   struct front front;
   struct program *program; // NULL: the root was not read, or this is no spec
-  struct model *model;     // of `#: param` lines; NULL without
+  struct model *model;     // of its path or of `#: param` lines; NULL without
   struct job *job;         // NULL without a model, or refused
 };
 

@@ -11,9 +11,15 @@ static const char *name(uint32_t code) {
 }
 
 Test(explain, every_code_has_a_text_and_two_examples) {
+  struct arena *a = arena_new(0);
+  struct buf missing = buf_new(a);
   for (uint32_t c = 0; c < N_DIAG_CODES; c++) {
-    cr_expect(row(c)->text != NULL, "%s has no row in explain.def", name(c));
+    if (row(c)->text == NULL || row(c)->wrong == NULL || row(c)->right == NULL) {
+      buf_printf(&missing, " %s", name(c));
+    }
   }
+  cr_expect_eq(missing.n, 0, "not explained:%s", missing.p);
+  arena_free(a);
 }
 
 // Runs an example; "" or what was reported.
@@ -22,14 +28,13 @@ static struct str report(struct arena *a, struct example *x, const char *text) {
   return diag_render(&x->diags, DIAG_TEXT, false, a);
 }
 
-static bool is_run(uint32_t code, const char *text) {
-  return text != NULL && name(code)[0] == 'E' &&
-         example_kind(str_of(text)) != EXAMPLE_COMMAND;
+static bool is_run(const char *text) {
+  return text != NULL && example_kind(str_of(text)) != EXAMPLE_COMMAND;
 }
 
 Test(explain, wrong_examples_give_exactly_their_code) {
   for (uint32_t c = 0; c < N_DIAG_CODES; c++) {
-    if (is_run(c, row(c)->wrong)) {
+    if (is_run(row(c)->wrong)) {
       struct arena *a = arena_new(0);
       struct example x;
       struct str said = report(a, &x, row(c)->wrong);
@@ -42,7 +47,7 @@ Test(explain, wrong_examples_give_exactly_their_code) {
 
 Test(explain, right_examples_give_nothing) {
   for (uint32_t c = 0; c < N_DIAG_CODES; c++) {
-    if (is_run(c, row(c)->right)) {
+    if (is_run(row(c)->right)) {
       struct arena *a = arena_new(0);
       struct example x;
       struct str said = report(a, &x, row(c)->right);
