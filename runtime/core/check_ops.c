@@ -41,9 +41,9 @@ static const char *fault_of_map(const struct list *l, const struct rt_op *op) {
   return NULL;
 }
 
-static bool is_temp(const struct list *l, uint32_t id, uint32_t storage, uint64_t numel) {
-  return id < l->p->n_buffers && l->p->buffer[id].kind == RT_BUF_TEMP &&
-         l->p->buffer[id].storage == storage && l->p->buffer[id].numel >= numel;
+static bool holds(const struct list *l, uint32_t id, uint32_t storage, uint64_t numel) {
+  return id < l->p->n_buffers && l->p->buffer[id].storage == storage &&
+         l->p->buffer[id].numel >= numel;
 }
 
 static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) {
@@ -55,8 +55,13 @@ static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) 
   if (!rt_mul(op->rows, op->cols, &numel) || !rt_mul(numel, op->batch, &numel))
     return "dimensions that overflow";
   uint32_t storage = l->p->iteration[op->iteration].compute;
-  if (!is_temp(l, op->in, storage, numel) || !is_temp(l, op->out, storage, numel))
-    return "a buffer that is no temporary of its compute type and size";
+  if (!holds(l, op->in, storage, numel) || !holds(l, op->out, storage, numel))
+    return "a buffer that does not have its compute type and size";
+  const struct rt_buffer *in = &l->p->buffer[op->in];
+  if (in->kind == RT_BUF_GRAD || (in->kind != RT_BUF_TEMP && in->param != op->param))
+    return "an operand that is no temporary, nor its parameter or a state of it";
+  if (l->p->buffer[op->out].kind != RT_BUF_TEMP)
+    return "a result that is no temporary";
   return op->in == op->out ? "one buffer as operand and result" : NULL;
 }
 

@@ -14,7 +14,8 @@ struct rt_shown rt_show(const char *name) {
   return s;
 }
 
-static void keep_text(struct steprt *rt, const char *format, va_list args) {
+__attribute__((format(printf, 2, 0))) static void
+keep_text(struct steprt *rt, const char *format, va_list args) {
   vsnprintf(rt->error, sizeof rt->error, format, args);
   if (rt->log)
     rt->log(rt->log_ctx, STEPRT_ERROR, rt->error);

@@ -61,7 +61,7 @@ static int128 round_to(double x, int unit) {
   double m = frexp(fabs(x), &e); // |x| = m 2^53 * 2^(e - 53)
   int128 digits = (int128)ldexp(m, 53);
   int shift = unit - (e - 53);
-  if (shift > 120)
+  if (x == 0 || shift > 120)
     return 0;
   int128 q =
       shift <= 0 ? digits << -shift : (digits + ((int128)1 << (shift - 1))) >> shift;
@@ -80,12 +80,12 @@ static double defined_sum(const double *term, int n) {
   for (int i = 0; i < n && top > -1000; i++) {
     int128 hi = round_to(term[i], 40 * top);
     double rest = term[i] - ldexp((double)hi, 40 * top); // exact
-    total += (hi << 40) + round_to(rest, 40 * (top - 1));
+    total += hi * ((int128)1 << 40) + round_to(rest, 40 * (top - 1));
   }
   return ldexp((double)total, 40 * (top - 1));
 }
 
-// --- exact sums of squares: a fixed-point number of 2048 bits, unit 2^-1074 + 64 ------------------------------------
+// --- exact sums of squares: a fixed-point number of 2048 bits in units of 2^-400 ---------------------------------------
 
 enum { LIMBS = 64, UNIT = -400 };
 struct exact {

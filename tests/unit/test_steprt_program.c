@@ -70,15 +70,23 @@ static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
 
 Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
   static const char bad_buffer[] =
-      "step operation 5 names a buffer that is no temporary of its compute type and size";
+      "step operation 5 names a buffer that does not have its compute type and size";
   struct tiny t;
   struct rt_iteration it;
   make_matrix_program(&t, &it);
   t.op[5].out = 4;
   open_and_expect(&t, "step operation 5 names one buffer as operand and result");
   make_matrix_program(&t, &it);
-  t.op[5].in = 2;
-  open_and_expect(&t, bad_buffer);
+  t.op[5].in = 1;
+  open_and_expect(&t, "step operation 5 names an operand that is no temporary, nor its "
+                      "parameter or a state of it");
+  make_matrix_program(&t, &it);
+  t.op[5].in = 7;
+  open_and_expect(&t, "step operation 5 names an operand that is no temporary, nor its "
+                      "parameter or a state of it");
+  make_matrix_program(&t, &it);
+  t.op[5].out = 2;
+  open_and_expect(&t, "step operation 5 names a result that is no temporary");
   make_matrix_program(&t, &it);
   t.op[5].batch = 3;
   open_and_expect(&t, bad_buffer);
