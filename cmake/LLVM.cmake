@@ -18,17 +18,12 @@ if(STEPC_LLVM_STATIC)
   separate_arguments(libs)
   separate_arguments(system)
   # What the distribution's LLVM was configured with and we never reach: Z3 serves clang's analyzer, libxml2
-  # Windows manifests. The rest is kept only where it is used.
+  # Windows manifests. The others go in statically: fewer libraries to relocate at start (1 ms of `stepc check`).
   list(FILTER system EXCLUDE REGEX "z3|xml2")
-  if(STEPC_PORTABLE)
-    list(TRANSFORM system REPLACE "^-l(z|zstd)$" "-l:lib\\1.a")
-    set(cxx -l:libstdc++.a)
-  else()
-    set(cxx -lstdc++)
-  endif()
+  list(TRANSFORM system REPLACE "^-l(z|zstd)$" "-l:lib\\1.a")
   # LLVM must not leak into a process that loads another one (PyTorch, Triton).
-  target_link_options(stepc_llvm INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
-  target_link_libraries(stepc_llvm INTERFACE ${libs} -Wl,--as-needed ${system} ${cxx} -lm)
+  target_link_options(stepc_llvm INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections -static-libgcc)
+  target_link_libraries(stepc_llvm INTERFACE ${libs} -Wl,--as-needed ${system} -l:libstdc++.a -lm)
 else()
   llvm_config(libs --link-shared --libs)
   separate_arguments(libs)

@@ -1,0 +1,83 @@
+// The chain from a spec to machine code.
+#include "tool/driver.h"
+
+#include "tool/clock.h"
+
+#include <unistd.h>
+
+static bool is_identifier(struct str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && (i == 0 || c < '0' || c > '9')) {
+      return false;
+    }
+  }
+  return s.n != 0;
+}
+
+void driver_split_spec(struct str spec, struct str *path, struct str *name) {
+  *path = spec;
+  *name = STR("");
+  size_t colon = spec.n;
+  while (colon > 0 && spec.p[colon - 1] != ':') {
+    colon--;
+  }
+  if (colon <= 1) {
+    return;
+  }
+  struct str tail = {spec.p + colon, spec.n - colon};
+  if (is_identifier(tail) && access(spec.p, F_OK) != 0) {
+    *path = (struct str){spec.p, colon - 1};
+    *name = tail;
+  }
+}
+
+bool driver_parse(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  uint32_t errors_before = f->diags->n_errors;
+  driver_split_spec(in->spec, &d->path, &d->pick);
+  d->path = str_copy(f->arena, d->path);
+  d->program = parse_program(f, d->path, file_reader_disk());
+  d->times.parse = clock_now() - start;
+  return d->program != NULL && f->diags->n_errors == errors_before;
+}
+
+bool driver_model(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  d->model = model_read(f, in->model);
+  d->times.model = clock_now() - start;
+  return d->model != NULL;
+}
+
+bool driver_job(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  struct job_options o = {.pick = d->pick,
+                          .define = in->define,
+                          .set = in->set,
+                          .n_defines = in->n_defines,
+                          .n_sets = in->n_sets};
+  d->job = sema_job(f, d->program, d->model, &o);
+  d->times.sema = clock_now() - start;
+  return d->job != NULL;
+}
+
+bool driver_lower(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  d->ir = job_lower(f->arena, d->job, in->log, &d->ice);
+  d->times.lower = clock_now() - start;
+  return d->ir != NULL;
+}
+
+bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  struct cpu_options o = {.cpu = in->cpu};
+  d->cpu = cpu_compile(f, d->ir, &o, &d->ice);
+  d->times.compile = clock_now() - start;
+  return d->cpu != NULL;
+}
+
+void driver_free(struct driver *d) {
+  cpu_program_free(d->cpu);
+  d->cpu = NULL;
+}

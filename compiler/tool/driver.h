@@ -1,0 +1,41 @@
+// The chain from a spec to machine code, one stage a call. Prints nothing: what is wrong is in front->diags.
+#ifndef STEPC_TOOL_DRIVER_H
+#define STEPC_TOOL_DRIVER_H
+
+#include "emit/cpu.h"
+
+// What to compile. `spec` is FILE or FILE:NAME.
+struct driver_input {
+  struct str spec, model, cpu;
+  const struct setting *define, *set;
+  uint32_t n_defines, n_sets;
+  struct pass_log log; // after == NULL: none
+};
+
+struct driver_times { // seconds
+  double parse, model, sema, lower, compile;
+};
+
+struct driver {
+  struct str path, pick; // of input.spec
+  struct program *program;
+  struct model *model;
+  struct job *job;
+  struct job_ir *ir;
+  struct cpu_program *cpu;
+  struct driver_times times;
+  struct str ice; // an internal error in words; empty: none
+};
+
+// FILE:NAME into its parts. NAME must be an identifier; a file of the whole text wins.
+void driver_split_spec(struct str spec, struct str *path, struct str *name);
+
+// Each stage needs those before it and returns false when it reported an error, or set `ice`.
+bool driver_parse(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_model(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_job(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_lower(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d);
+void driver_free(struct driver *d); // the machine code; the rest lies on the arena
+
+#endif
