@@ -34,9 +34,8 @@ static LLVMBasicBlockRef add_block(const struct emit *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->fn, name);
 }
 
-static void begin_function(struct emit *e, struct str name) {
+static void begin_function(struct emit *e) {
   static const char *const arg_name[N_ARGS] = {"ptrs", "scalars", "begin", "end"};
-  e->fn = LLVMAddFunction(e->module, str_cstr(e->arena, name), function_type(e->llvm));
   add_attribute(e, "nounwind", 8, FUNCTION_INDEX);
   for (unsigned i = 0; i < N_ARGS; i++) {
     LLVMValueRef arg = LLVMGetParam(e->fn, i);
@@ -156,19 +155,18 @@ static void call_ends(struct emit *e, LLVMValueRef ends, LLVMValueRef from,
   LLVMBuildCall2(e->b, function_type(e->llvm), ends, arg, N_ARGS, "");
 }
 
-static LLVMValueRef emit_ends_function(struct emit *e) {
-  begin_function(e, str_fmt(e->arena, "%.*s.ends", STR_FMT(e->kernel->name)));
+static void emit_ends_function(struct emit *e) {
+  begin_function(e);
   LLVMSetLinkage(e->fn, LLVMInternalLinkage);
   add_attribute(e, "noinline", 8, FUNCTION_INDEX);
   load_bases(e);
   emit_scalars(e, LLVMGetParam(e->fn, ARG_SCALAR));
   emit_loop(e, LLVMGetParam(e->fn, ARG_BEGIN), LLVMGetParam(e->fn, ARG_END));
   LLVMBuildRetVoid(e->b);
-  return e->fn;
 }
 
 static void emit_vector_function(struct emit *e, LLVMValueRef ends) {
-  begin_function(e, e->kernel->name);
+  begin_function(e);
   load_bases(e);
   emit_scalars(e, LLVMGetParam(e->fn, ARG_SCALAR));
   LLVMValueRef begin = LLVMGetParam(e->fn, ARG_BEGIN), end = LLVMGetParam(e->fn, ARG_END);
@@ -189,32 +187,34 @@ static void emit_vector_function(struct emit *e, LLVMValueRef ends) {
 }
 
 static struct emit emit_new(struct arena *a, const struct cpu_module *m,
-                            const struct cpu_kernel *k, struct str *ice) {
+                            const struct cpu_kernel *k, struct str name, uint32_t width,
+                            struct str *ice) {
   uint32_t n = k->phases->ir->ins.n;
-  return (struct emit){.arena = a,
-                       .llvm = m->llvm,
-                       .module = m->module,
-                       .kernel = k,
-                       .phases = k->phases,
-                       .ph = &k->phases->phase[k->phase],
-                       .base = ARENA_ARRAY(a, LLVMValueRef, k->n_slots),
-                       .addr = ARENA_ARRAY(a, struct lanes, k->n_slots),
-                       .scalar = ARENA_ARRAY(a, LLVMValueRef, n),
-                       .value = ARENA_ARRAY(a, struct lanes, n),
-                       .label = ir_labels(a, k->phases->ir),
-                       .always = emit_find_always(a, k),
-                       .ice = ice};
+  return (struct emit){
+      .arena = a,
+      .llvm = m->llvm,
+      .module = m->module,
+      .b = m->builder,
+      .kernel = k,
+      .phases = k->phases,
+      .ph = &k->phases->phase[k->phase],
+      .width = width,
+      .lanes = width == 1 ? 1 : CPU_BLOCK / width,
+      .fn = LLVMAddFunction(m->module, str_cstr(a, name), function_type(m->llvm)),
+      .base = ARENA_ARRAY(a, LLVMValueRef, k->n_slots),
+      .addr = ARENA_ARRAY(a, struct lanes, k->n_slots),
+      .scalar = ARENA_ARRAY(a, LLVMValueRef, n),
+      .value = ARENA_ARRAY(a, struct lanes, n),
+      .label = ir_labels(a, k->phases->ir),
+      .always = emit_find_always(a, k),
+      .ice = ice};
 }
 
 void emit_kernel(struct arena *a, const struct cpu_module *m, const struct cpu_kernel *k,
                  uint32_t vector_bits, struct str *ice) {
-  struct emit one = emit_new(a, m, k, ice);
-  one.b = m->builder;
-  one.width = one.lanes = 1;
-  LLVMValueRef ends = emit_ends_function(&one);
-  struct emit many = emit_new(a, m, k, ice);
-  many.b = m->builder;
-  many.width = vector_bits / 32;
-  many.lanes = CPU_BLOCK / many.width;
-  emit_vector_function(&many, ends);
+  struct emit many = emit_new(a, m, k, k->name, vector_bits / 32, ice);
+  struct str ends = str_fmt(a, "%.*s.ends", STR_FMT(k->name));
+  struct emit one = emit_new(a, m, k, ends, 1, ice);
+  emit_vector_function(&many, one.fn);
+  emit_ends_function(&one);
 }

@@ -1,0 +1,209 @@
+// Whole jobs on the CPU target: what is shared, how the step is laid out, what is refused, texts.
+#include "cpu_job.h"
+
+#include "support/golden.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const struct job_param_spec gpt[] = {
+    {"wte.weight", ST_F32, ST_F32, MATRIX(512, 64)},
+    {"wpe.weight", ST_F32, ST_F32, MATRIX(128, 64)},
+    {"h.0.ln_1.weight", ST_F32, ST_F32, VECTOR(64)},
+    {"h.0.attn.c_attn.weight", ST_F32, ST_F32, MATRIX(64, 192)},
+    {"h.0.attn.c_attn.bias", ST_F32, ST_F32, VECTOR(192)},
+    {"h.0.attn.c_proj.weight", ST_F32, ST_F32, MATRIX(64, 64)},
+    {"h.0.mlp.c_fc.weight", ST_F32, ST_F32, MATRIX(64, 256)},
+    {"h.0.mlp.c_proj.weight", ST_F32, ST_F32, MATRIX(256, 64)},
+};
+enum { N_GPT = sizeof gpt / sizeof gpt[0] };
+
+static struct cpu_job open_gpt(void) {
+  return cpu_job_open("specs/gpt.opt", NULL, "", gpt, N_GPT);
+}
+
+// ---- kernels and layout
+
+Test(cpu_job, shapes_and_rules_share_kernels) {
+  struct cpu_job j = open_gpt();
+  struct cpu_program *p = cpu_job_compile(&j, "native");
+  const struct steprt_program *s = cpu_program_step(p);
+  cr_assert_eq(s->n_kernels, 3);
+  cr_expect_str_eq(s->kernel[0].name, "adamw__p0__f32");
+  cr_expect_str_eq(s->kernel[1].name, "muon__p0__f32");
+  cr_expect_str_eq(s->kernel[2].name, "muon__p2__f32");
+  cr_expect_eq(s->kernel[0].bytes_read, 16);
+  cr_expect_eq(s->kernel[0].bytes_written, 12);
+  cpu_program_free(p);
+  cpu_job_close(&j);
+}
+
+static bool op_uses(const struct steprt_program *s, const struct rt_op *op,
+                    uint32_t buffer) {
+  if (op->kind == RT_OP_ORTHO) {
+    return op->in == buffer || op->out == buffer;
+  }
+  for (uint32_t i = 0; i < s->kernel[op->kernel].n_ptrs; i++) {
+    if (op->buffer[i] == buffer) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Test(cpu_job, operations_of_one_wave_share_no_temp) {
+  struct cpu_job j = open_gpt();
+  struct cpu_program *p = cpu_job_compile(&j, "native");
+  const struct steprt_program *s = cpu_program_step(p);
+  uint32_t n_ortho = 0, n_shared = 0;
+  for (uint32_t a = 0; a < s->n_ops; a++) {
+    n_ortho += s->op[a].kind == RT_OP_ORTHO;
+    cr_expect(a == 0 || s->op[a].wave >= s->op[a - 1].wave);
+    for (uint32_t b = a + 1; b < s->n_ops && s->op[b].wave == s->op[a].wave; b++) {
+      cr_expect_neq(s->op[a].param, s->op[b].param);
+      cr_expect(s->op[a].kind == RT_OP_MAP && s->op[b].kind == RT_OP_MAP);
+      n_shared++;
+      for (uint32_t t = 0; t < s->n_buffers; t++) {
+        bool temp = s->buffer[t].kind == RT_BUF_TEMP;
+        cr_expect_not(temp && op_uses(s, &s->op[a], t) && op_uses(s, &s->op[b], t));
+      }
+    }
+  }
+  cr_expect_eq(n_ortho, 4);
+  cr_expect_gt(n_shared, 3);
+  cpu_program_free(p);
+  cpu_job_close(&j);
+}
+
+// ---- refusals
+
+#define RULE(lines)                                                                      \
+  "optimizer x {\n  hyper lr : f32 = 0.1\n" lines "  param := param - lr * grad\n}\n"
+#define ITERATION(lines)                                                                 \
+  "optimizer x {\n  hyper lr : f32 = 0.1\n  require rank >= 2\n"                         \
+  "  param := param - lr * orthogonalize(grad, it)\n}\n"                                 \
+  "iteration it {\n  normalize frobenius eps 1e-7\n  iter 1.5, -0.5, 0\n" lines "}\n"
+#define USE(use)                                                                         \
+  RULE("  state m : f32 like param\n  m := m + grad\n")                                  \
+  "recipe r {\n  use x " use "\n}"                                                       \
+  "\n"
+
+static const struct refusal {
+  const char *thing, *spec;
+  enum storage dtype, grad;
+} refusals[] = {
+    {"the reduction `norm`",
+     RULE("  let n = norm(grad)\n  require rank >= 1\n  state m : f32 like param\n  m := "
+          "m + n\n"),
+     0, 0},
+    {"the state `m` stored as f16", RULE("  state m : f16 like param\n  m := m + grad\n"),
+     0, 0},
+    {"the state `m` stored as q8", RULE("  state m : q8 like param\n  m := m + grad\n"),
+     0, 0},
+    {"stochastic rounding of `m`",
+     RULE("  state m : bf16 like param round stochastic\n  m := m + grad\n"), 0, 0},
+    {"the input `h` of `x`",
+     RULE("  input h : f32 like param\n  state m : f32 like param\n  m := m + h\n"), 0,
+     0},
+    {"the input `s` of `x`",
+     RULE("  input s : f32\n  state m : f32 like param\n  m := m + s * grad\n"), 0, 0},
+    {"a parameter stored as f16 (`w`)", RULE(""), ST_F16, ST_F32},
+    {"a gradient stored as f16 (`w`)", RULE(""), ST_F32, ST_F16},
+    {"`compute f16` of iteration `it`", ITERATION("  compute f16\n"), 0, 0},
+    {"`form gram` of iteration `it`", ITERATION("  compute bf16\n  form gram\n"), 0, 0},
+    {"the view `transposed`", USE("transposed"), 0, 0},
+    {"the view `flatten`", USE("flatten 1"), 0, 0},
+    {"the view `split rows`", USE("split rows 2, 62"), 0, 0},
+    {"`master`", USE("master f32"), ST_BF16, ST_BF16},
+    {"`store`", USE("store m bf16"), 0, 0},
+};
+
+static void check_refusal(const struct refusal *r) {
+  char spec[2048];
+  (void)snprintf(spec, sizeof spec, "spec 1\n%s", r->spec);
+  struct job_param_spec param = {"w", r->dtype, r->grad, MATRIX(64, 64)};
+  struct cpu_job j = cpu_job_open("x.opt", spec, "", &param, 1);
+  struct cpu_program *p = cpu_job_compile(&j, "native");
+  const char *said = cpu_job_said(&j);
+  cr_expect_null(p, "%s is not refused", r->thing);
+  cr_expect(strstr(said, "error[E0701]") != NULL && strstr(said, r->thing) != NULL,
+            "%s: %s", r->thing, said);
+  cr_expect_eq(j.front.diags->n_errors, 1, "%s: %s", r->thing, said);
+  cpu_job_close(&j);
+}
+
+Test(cpu_job, refuses_what_it_does_not_execute) {
+  for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    check_refusal(&refusals[i]);
+  }
+}
+
+// Each says once what is missing, however many parameters it concerns.
+Test(cpu_job, refuses_models_that_are_sharded) {
+  struct cpu_job j = open_gpt();
+  struct model_axis axis = {STR("fsdp"), 2, 1};
+  struct model_place place = {0, 0};
+  j.model->axis = &axis;
+  j.model->n_axes = 1;
+  for (uint32_t i = 0; i < j.model->n_params; i++) {
+    j.model->param[i].place = &place;
+    j.model->param[i].n_places = 1;
+  }
+  cr_expect_null(cpu_job_compile(&j, "native"));
+  cr_expect(strstr(cpu_job_said(&j), "a sharded parameter (`wte.weight`)") != NULL);
+  cr_expect_eq(j.front.diags->n_errors, 1);
+  cpu_job_close(&j);
+}
+
+static void expect_cpu_error(const char *cpu, const char *code) {
+  struct cpu_job j = open_gpt();
+  cr_expect_null(cpu_job_compile(&j, cpu));
+  const char *said = cpu_job_said(&j);
+  cr_expect(strstr(said, code) != NULL, "%s", said);
+  cpu_job_close(&j);
+}
+
+Test(cpu_job, refuses_cpus_that_it_does_not_know_or_cannot_run) {
+  expect_cpu_error("x86-64-v33", "error[E0702]");
+  struct arena *a = arena_new(0);
+  bool is_nehalem = str_is(cpu_host_name(a), "nehalem");
+  arena_free(a);
+  expect_cpu_error(is_nehalem ? "znver4" : "nehalem", "error[E0703]");
+}
+
+// ---- text
+
+static struct str emit(struct cpu_job *j, const char *cpu, bool assembly) {
+  struct cpu_options options = {str_of(cpu)};
+  struct str text = cpu_emit_text(&j->front, j->job, &options, assembly, &j->ice);
+  cr_assert(text.n != 0, "%s%.*s", cpu_job_said(j), STR_FMT(j->ice));
+  return text;
+}
+
+Test(cpu_job, ir_text_is_as_committed) {
+  struct cpu_job j = open_gpt(), again = open_gpt();
+  struct str text = emit(&j, "x86-64-v3", false);
+  cr_expect(str_eq(text, emit(&again, "x86-64-v3", false)), "not the same twice");
+  struct str trouble = golden_compare(j.arena, "tests/data/cpu/gpt.v3.ll", text);
+  cr_expect(trouble.n == 0, "%.*s", STR_FMT(trouble));
+  cpu_job_close(&again);
+  cpu_job_close(&j);
+}
+
+// LLVM has the vectors that cpus.def promises: it would split wider ones.
+Test(cpu_job, assembly_has_the_vectors_of_its_cpu) {
+  static const struct {
+    const char *cpu, *reg;
+  } rows[] = {
+#define CPU(name, bits) {name, (bits) == 512 ? "zmm" : (bits) == 256 ? "ymm" : "xmm"},
+#include "emit/cpus.def"
+#undef CPU
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct cpu_job j = open_gpt();
+    const char *text = str_cstr(j.arena, emit(&j, rows[i].cpu, true));
+    cr_expect(strstr(text, rows[i].reg) != NULL, "%s", rows[i].cpu);
+    cr_expect(strstr(text, "# muon.opt: rule muon, phase 1 of 3\n") != NULL);
+    cpu_job_close(&j);
+  }
+}
