@@ -22,8 +22,10 @@ struct interp_io {
   const struct interp_tensor *input;
 };
 
-// Runs the rule once. Orthogonalize runs in double with the same coefficients and no roundings (its result has no
-// bound). Arrays of the class: shape of the rule. Errors: none; NaN and Inf propagate.
+// Runs the rule once, or an initial state (`ir->init[i]`: then only `param` and `state` are used). Orthogonalize runs
+// in double with the same coefficients and no roundings (its result has no bound). Arrays of the class: shape of the
+// rule. A reduction `per group` sees this parameter alone. An input may have NULL values where only the untaken arm
+// of a `where` reads it. Errors: none; NaN and Inf propagate.
 void interp_run(struct arena *scratch, const struct ir *ir, const struct interp_io *io);
 uint64_t cls_count(enum cls c,
                    const struct shape *s); // values of a class in a tensor of this shape

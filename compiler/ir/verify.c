@@ -1,30 +1,5 @@
 // Invariants of the IR, checked after lowering and between passes.
-#include "ir/ir.h"
-
-#include <math.h>
-
-// Values of `storage` as f32 numbers: mantissa bits (with the hidden one), least exponent of a normal, greatest value.
-static bool num_fits(double x, enum storage s) {
-  static const struct {
-    int bits, min_exp;
-    double max;
-  } format[] = {
-      [ST_F32] = {24, -126, 0x1.fffffep127}, [ST_BF16] = {8, -126, 0x1.fep127},
-      [ST_F16] = {11, -14, 65504},           [ST_F8E4M3] = {4, -6, 448},
-      [ST_F8E5M2] = {3, -14, 57344},
-  };
-  if (s == ST_Q8 || s == ST_Q8U) {
-    return x == 0;
-  }
-  if (isnan(x) || isinf(x)) {
-    return s != ST_F8E4M3 || isnan(x);
-  }
-  int e = 0;
-  (void)frexp(x, &e);
-  int least = e - 1 > format[s].min_exp ? e - 1 : format[s].min_exp;
-  double ulp = ldexp(1, least - (format[s].bits - 1));
-  return fabs(x) <= format[s].max && x / ulp == trunc(x / ulp);
-}
+#include "ir/value.h"
 
 // Does everything that rests as `from` rest as `into` too?
 static bool storage_within(enum storage from, enum storage into) {
@@ -43,7 +18,7 @@ static bool rounds_to(const struct ir_ins *ins, enum storage s) {
 bool ir_fits_storage(const struct ir *ir, struct ir_ref value, enum storage storage) {
   const struct ir_ins *ins = ir_at(ir, value);
   return storage == ST_F32 || rounds_to(ins, storage) ||
-         (ins->op == IR_CONST && num_fits(ins->num, storage));
+         (ins->op == IR_CONST && storage_holds(storage, ins->num));
 }
 
 bool *ir_uniform_values(struct arena *a, const struct ir *ir) {

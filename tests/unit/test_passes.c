@@ -1,0 +1,106 @@
+// Passes and phases change no bits: random IR, run with f32 arithmetic before and after.
+#include "ir/phases.h"
+#include "support/ir_eval.h"
+#include "support/ir_random.h"
+#include "support/ir_text.h"
+
+#include <criterion/criterion.h>
+
+enum { N_SEEDS = 2000 };
+
+struct pass {
+  const char *name;
+  void (*run)(struct ir *ir);
+};
+static const struct pass passes[] = {
+    {"fold", pass_fold}, {"cse", pass_cse}, {"hoist", pass_hoist}, {"dce", pass_dce}};
+
+static struct ir *random_ir(struct arena *a, uint64_t seed) {
+  struct ir *ir = ir_random(a, seed, 10 + (uint32_t)(seed % 60));
+  struct str wrong = ir_verify(a, ir);
+  cr_assert_eq(wrong.n, 0, "seed %llu: %.*s", (unsigned long long)seed, STR_FMT(wrong));
+  return ir;
+}
+
+// Runs passes first..last on random IR of this seed; "" or what went wrong.
+static struct str check_passes(struct arena *a, uint64_t seed, uint32_t first,
+                               uint32_t last) {
+  struct ir *ir = random_ir(a, seed);
+  struct ir_tensors t = ir_tensors_random(a, ir, seed);
+  struct ir_tensors want = ir_tensors_copy(a, ir, &t), got = ir_tensors_copy(a, ir, &t);
+  ir_eval(a, ir, &want);
+  struct str before = ir_print(a, ir);
+  for (uint32_t p = first; p <= last; p++) {
+    passes[p].run(ir);
+    struct str wrong = ir_verify(a, ir);
+    if (wrong.n > 0) {
+      return str_fmt(a, "after %s: %.*s\n%.*s", passes[p].name, STR_FMT(wrong),
+                     STR_FMT(before));
+    }
+  }
+  ir_eval(a, ir, &got);
+  struct str after = ir_print(a, ir);
+  return ir_tensors_same(ir, &want, &got)
+             ? (struct str){0}
+             : str_fmt(a, "bits change\n%.*s\n%.*s", STR_FMT(before), STR_FMT(after));
+}
+
+static void check_seeds(uint32_t first, uint32_t last) {
+  for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+    struct arena *a = arena_new(0);
+    struct str wrong = check_passes(a, seed, first, last);
+    cr_assert_eq(wrong.n, 0, "seed %llu: %.*s", (unsigned long long)seed, STR_FMT(wrong));
+    arena_free(a);
+  }
+}
+
+Test(passes, fold_keeps_bits) {
+  check_seeds(0, 0);
+}
+Test(passes, cse_keeps_bits) {
+  check_seeds(1, 1);
+}
+Test(passes, hoist_keeps_bits) {
+  check_seeds(2, 2);
+}
+Test(passes, dce_keeps_bits) {
+  check_seeds(3, 3);
+}
+Test(passes, all_keep_bits) {
+  check_seeds(0, 3);
+}
+
+Test(passes, print_and_parse_are_a_fixed_point) {
+  for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+    struct ir_text t = ir_text_new();
+    struct str text = ir_print(t.arena, random_ir(t.arena, seed));
+    struct str again = ir_print(t.arena, ir_text_parse(&t, text));
+    cr_assert(str_eq(text, again), "seed %llu:\n%.*s", (unsigned long long)seed,
+              STR_FMT(text));
+    ir_text_free(&t);
+  }
+}
+
+static void check_phases(uint64_t seed, bool optimised) {
+  struct arena *a = arena_new(0);
+  struct ir *ir = random_ir(a, seed);
+  struct ir_tensors t = ir_tensors_random(a, ir, seed);
+  struct ir_tensors got = ir_tensors_copy(a, ir, &t);
+  if (optimised) {
+    cr_assert_eq(ir_optimize(ir, (struct pass_log){0}).n, 0);
+  }
+  const struct phases *p = phases_cut(a, ir);
+  struct str wrong = ir_eval_phases(a, p, &got);
+  ir_eval(a, ir, &t);
+  struct str text = phases_print(a, p);
+  cr_assert(wrong.n == 0 && ir_tensors_same(ir, &t, &got), "seed %llu: %.*s\n%.*s",
+            (unsigned long long)seed, STR_FMT(wrong), STR_FMT(text));
+  arena_free(a);
+}
+
+Test(passes, phases_keep_bits) {
+  for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+    check_phases(seed, false);
+    check_phases(seed, true);
+  }
+}
