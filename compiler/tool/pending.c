@@ -5,9 +5,6 @@ static enum exit_code pending(struct tool *t) {
   say(t, "`stepc %s` is not in this build", command_info(t->args.command)->name);
   return EXIT_USAGE;
 }
-enum exit_code cmd_run(struct tool *t) {
-  return pending(t);
-}
 enum exit_code cmd_verify(struct tool *t) {
   return pending(t);
 }

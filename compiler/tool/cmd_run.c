@@ -1,0 +1,214 @@
+// stepc run: optimizer steps on real or seeded data.
+#include "tool/clock.h"
+#include "tool/copy.h"
+#include "tool/file.h"
+#include "tool/job.h"
+#include "tool/progress.h"
+#include "tool/run_report.h"
+#include "tool/tensors.h"
+
+#include <string.h>
+
+struct run {
+  struct tool *tool;
+  struct job_setup setup;
+  struct driver driver;
+  struct session session;
+  struct session_source source;
+  struct data_set *params, **grads;
+  uint64_t steps, threads;
+  const char *out_params, *out_state;
+  struct run_numbers numbers;
+};
+
+// Outputs are looked at before any work: nothing is computed that cannot be kept.
+static enum exit_code check_output(struct tool *t, const char *path) {
+  struct str why;
+  if (path == NULL || file_can_write(t->arena, str_of(path), &why)) {
+    return EXIT_OK;
+  }
+  say(t, "cannot write `%s`: %s", str_escape(t->arena, str_of(path)).p, why.p);
+  return EXIT_ENVIRONMENT;
+}
+
+static enum exit_code read_options(struct run *r) {
+  struct tool *t = r->tool;
+  uint32_t n_grads = 0;
+  for (uint32_t i = 0; i < t->args.given.n; i++) {
+    n_grads += t->args.given.v[i].option == OPT_GRADS;
+  }
+  r->source.n_grads = n_grads;
+  r->steps = n_grads != 0 ? n_grads : 10;
+  if (!option_u64(t, OPT_STEPS, 1, 1u << 20, &r->steps) ||
+      !option_u64(t, OPT_THREADS, 1, 4096, &r->threads) ||
+      !option_u64(t, OPT_SEED, 0, UINT64_MAX, &r->source.seed)) {
+    return EXIT_USAGE;
+  }
+  const char *params = args_value(&t->args, OPT_PARAMS);
+  if (r->setup.in.model.n == 0 && params == NULL) {
+    return usage_error(t, STR("`stepc run` needs --model MODEL or --params FILE"));
+  }
+  if (r->setup.in.model.n == 0) {
+    r->setup.in.model = str_of(params);
+  }
+  r->out_params = args_value(&t->args, OPT_OUT_PARAMS);
+  r->out_state = args_value(&t->args, OPT_OUT_STATE);
+  if (r->out_params != NULL && r->out_state != NULL &&
+      strcmp(r->out_params, r->out_state) == 0) {
+    return usage_error(t, STR("--out-params and --out-state name one file"));
+  }
+  enum exit_code code = check_output(t, r->out_params);
+  return code != EXIT_OK ? code : check_output(t, r->out_state);
+}
+
+static bool open_data(struct run *r) {
+  struct front *f = &r->tool->front;
+  struct model *m = r->driver.model;
+  const char *params = args_value(&r->tool->args, OPT_PARAMS);
+  if (params != NULL) {
+    r->params = data_open(f, m, str_of(params), DATA_PARAMS);
+    r->source.params = r->params;
+  }
+  r->grads = ARENA_ARRAY(f->arena, struct data_set *, r->source.n_grads);
+  for (uint32_t i = 0, n = 0; i < r->tool->args.given.n; i++) {
+    const struct given *g = &r->tool->args.given.v[i];
+    if (g->option == OPT_GRADS) {
+      r->grads[n++] = data_open(f, m, str_of(g->value), DATA_GRADS);
+    }
+  }
+  r->source.grads = (const struct data_set *const *)r->grads;
+  return f->diags->n_errors == 0;
+}
+
+static enum exit_code compile(struct run *r) {
+  struct front *f = &r->tool->front;
+  struct driver *d = &r->driver;
+  const struct driver_input *in = &r->setup.in;
+  if (!driver_parse(f, in, d) || !driver_model(f, in, d) || !open_data(r) ||
+      !driver_job(f, in, d) || !driver_lower(f, in, d) || !driver_compile(f, in, d)) {
+    return job_failed(r->tool, d);
+  }
+  enum exit_code code = report(r->tool);
+  if (code == EXIT_OK) {
+    code = job_finish_passes(r->tool, &r->setup, d);
+  }
+  if (code == EXIT_OK && (r->out_state != NULL || args_has(&r->tool->args, OPT_DIGEST)) &&
+      session_names_collide(r->tool, d->job)) {
+    code = EXIT_INPUT;
+  }
+  return code;
+}
+
+static enum exit_code run_steps(struct run *r) {
+  struct run_numbers *n = &r->numbers;
+  n->seconds = ARENA_ARRAY(r->tool->arena, double, r->steps);
+  n->map = ARENA_ARRAY(r->tool->arena, double, r->steps);
+  n->matrix = ARENA_ARRAY(r->tool->arena, double, r->steps);
+  struct progress bar = progress_begin(r->steps);
+  enum exit_code code = EXIT_OK;
+  for (uint64_t i = 0; i < r->steps && code == EXIT_OK; i++) {
+    progress_show(&bar, i);
+    struct steprt_report report;
+    code = session_load_grads(&r->session);
+    if (code == EXIT_OK) {
+      code = session_step(&r->session, &report);
+    }
+    if (code == EXIT_OK) {
+      n->seconds[i] = report.seconds;
+      n->map[i] = report.map_seconds;
+      n->matrix[i] = report.matrix_seconds;
+      n->bytes = report.bytes_moved;
+      n->grad_norm = report.grad_norm;
+      n->clip_factor = report.clip_factor;
+      n->skipped += report.skipped != 0;
+      n->steps = i + 1;
+    }
+  }
+  progress_end(&bar);
+  return code;
+}
+
+static enum exit_code write_results(struct run *r) {
+  struct tensors all;
+  enum exit_code code = EXIT_OK;
+  if (r->out_params != NULL) {
+    session_tensors(&r->session, true, false, &all);
+    code = tensors_write(r->tool, &all, r->out_params);
+  }
+  if (r->out_state != NULL && code == EXIT_OK) {
+    session_tensors(&r->session, false, true, &all);
+    code = tensors_write(r->tool, &all, r->out_state);
+  }
+  return code;
+}
+
+static struct str target_name(struct run *r) {
+  bool native = r->setup.in.cpu.n == 0 || str_is(r->setup.in.cpu, "native");
+  return str_copy(r->tool->arena,
+                  native ? cpu_host_name(r->tool->arena) : r->setup.in.cpu);
+}
+
+// Digests stand alone on standard output, so that two runs can be compared as they are; the tables then are messages.
+static void print_results(struct run *r) {
+  struct tool *t = r->tool;
+  struct run_numbers *n = &r->numbers;
+  n->copy = copy_seconds(r->session.team, n->bytes);
+  struct str cpu = target_name(r);
+  if (args_has(&t->args, OPT_DIGEST)) {
+    out_str(t, digest_text(&r->session));
+  }
+  if (args_has(&t->args, OPT_JSON)) {
+    out_str(t, run_json(t->arena, &r->driver, cpu, n));
+    return;
+  }
+  struct str rules = run_rules_text(t->arena, &r->driver, cpu, n->threads);
+  struct str times = run_times_text(t->arena, n, cpu_program_step(r->driver.cpu)->clips);
+  if (args_has(&t->args, OPT_DIGEST)) {
+    (void)fprintf(stderr, "%s\n%s", rules.p, times.p);
+  } else {
+    out_printf(t, "%s\n%s", rules.p, times.p);
+  }
+}
+
+static enum exit_code step_and_report(struct run *r) {
+  const struct steprt_program *program = cpu_program_step(r->driver.cpu);
+  enum exit_code code = session_open(&r->session, r->tool, r->driver.job, program,
+                                     &r->source, (uint32_t)r->threads);
+  if (code != EXIT_OK) {
+    return code;
+  }
+  r->numbers.threads = rt_team_size(r->session.team);
+  if (args_has(&r->tool->args, OPT_STRICT) && r->session.warnings != 0) {
+    say(r->tool, "--strict: the warnings above are errors");
+    return EXIT_INPUT;
+  }
+  code = run_steps(r);
+  if (code == EXIT_OK) {
+    code = write_results(r);
+  }
+  if (code == EXIT_OK) {
+    print_results(r);
+  }
+  return code;
+}
+
+enum exit_code cmd_run(struct tool *t) {
+  struct run r = {.tool = t};
+  enum exit_code code = job_setup(t, &r.setup);
+  if (code == EXIT_OK) {
+    code = read_options(&r);
+  }
+  if (code == EXIT_OK) {
+    code = compile(&r);
+  }
+  if (code == EXIT_OK) {
+    code = step_and_report(&r);
+  }
+  session_close(&r.session);
+  driver_free(&r.driver);
+  data_close(r.params);
+  for (uint32_t i = 0; r.grads != NULL && i < r.source.n_grads; i++) {
+    data_close(r.grads[i]);
+  }
+  return code;
+}
