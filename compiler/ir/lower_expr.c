@@ -90,7 +90,8 @@ static struct ir_ref emit_ortho(struct lower *l, const struct texpr *t) {
   struct ir_ref x = lower_to_device(l, lower_expr(l, t->arg[0]), t->span);
   uint32_t it = add_iteration(l, t->iteration);
   enum storage compute = l->ir->iteration.v[it].compute;
-  if (compute != ST_F32) {
+  // `in f32`: the norm is that of the unrounded operand, so the iteration rounds it, after the division.
+  if (compute != ST_F32 && !l->ir->iteration.v[it].norm_in_f32) {
     x = lower_add(
         l,
         (struct ir_ins){.op = IR_ROUND, .storage = compute, .arg = {x}, .span = t->span});

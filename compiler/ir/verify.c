@@ -78,7 +78,8 @@ static const char *check_ins(const struct ir *ir, uint32_t i) {
   if (!same_derivation(ins, &derived)) {
     return "type, class, storage or name does not follow from the operands";
   }
-  if (ins->op == IR_ORTHO && !ir_fits_storage(ir, ins->arg[0], ins->storage)) {
+  if (ins->op == IR_ORTHO && !ir->iteration.v[ins->index].norm_in_f32 &&
+      !ir_fits_storage(ir, ins->arg[0], ins->storage)) {
     return "the operand is not rounded to the iteration's compute type";
   }
   bool is_device_store = ins->op == IR_SET_STATE || ins->op == IR_SET_PARAM;

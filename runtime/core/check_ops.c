@@ -55,7 +55,8 @@ static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) 
   if (!rt_mul(op->rows, op->cols, &numel) || !rt_mul(numel, op->batch, &numel))
     return "dimensions that overflow";
   uint32_t storage = l->p->iteration[op->iteration].compute;
-  if (!holds(l, op->in, storage, numel) || !holds(l, op->out, storage, numel))
+  bool has_in = holds(l, op->in, storage, numel) || holds(l, op->in, RT_F32, numel);
+  if (!has_in || !holds(l, op->out, storage, numel))
     return "a buffer that does not have its compute type and size";
   const struct rt_buffer *in = &l->p->buffer[op->in];
   if (in->kind == RT_BUF_GRAD || (in->kind != RT_BUF_TEMP && in->param != op->param))

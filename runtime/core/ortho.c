@@ -44,7 +44,6 @@ static struct ortho ortho_shape(const struct rt_iteration *it, uint64_t rows,
   o.side = cut_evenly(o.r, SIDE);
   o.rows = cut_evenly(o.c, ROWS);
   o.round = it->compute == RT_BF16;
-  o.in_bf16 = rt_ortho_in_storage(it) == RT_BF16;
   o.out_bf16 = it->compute == RT_BF16;
   return o;
 }
@@ -126,14 +125,15 @@ static void batch_item(void *ctx, uint64_t item, uint32_t thread) {
 }
 
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
-              const struct rt_iteration *it, const void *in, void *out, uint64_t batch,
-              uint64_t rows, uint64_t cols, void *scratch) {
+              const struct rt_iteration *it, const void *in, uint32_t in_storage,
+              void *out, uint64_t batch, uint64_t rows, uint64_t cols, void *scratch) {
   if (rows == 0 || cols == 0 || batch == 0)
     return;
   char *aligned = (char *)scratch + (ALIGN - (uintptr_t)scratch % ALIGN) % ALIGN;
   struct batch b = {ortho_shape(it, rows, cols), in, out, aligned, 0, 0, 0};
   b.shape.blas = blas;
-  b.in_bytes = rows * cols * rt_storage_bytes(rt_ortho_in_storage(it));
+  b.shape.in_bf16 = in_storage == RT_BF16;
+  b.in_bytes = rows * cols * rt_storage_bytes(in_storage);
   b.out_bytes = rows * cols * rt_storage_bytes(it->compute);
   if (batch > 1 && is_small(rows, cols)) {
     b.scratch_bytes = ortho_place(&b.shape, 1, NULL);

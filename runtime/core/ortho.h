@@ -16,20 +16,16 @@ steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
 void rt_blas_close(struct rt_blas *b);             // accepts NULL
 const char *rt_blas_name(const struct rt_blas *b); // path and kind, for doctor
 
-// How the operand rests: f32 where the norm is taken `in f32` (the iteration then rounds it, once, after the
-// division), else the compute type.
-static inline uint32_t rt_ortho_in_storage(const struct rt_iteration *it) {
-  return it->norm_in_f32 ? RT_F32 : it->compute;
-}
-
 // Bytes of scratch that `rt_ortho` needs for this shape; allocate once at open.
 size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
                         uint32_t threads);
-// out := orthogonalize(in) for `batch` matrices rows x cols, row-major; bf16 bits (RT_BF16) or f32 (RT_F32): `in` of
-// rt_ortho_in_storage, `out` of the compute type. Bits depend on iteration, rows, cols and values only: not on threads or batch (L1). Runs on the
-// team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN and Inf propagate.
+// out := orthogonalize(in) for `batch` matrices rows x cols, row-major. `in` rests in `in_storage`, RT_F32 or RT_BF16;
+// `out` in the compute type, one of these too. An f32 operand of a bf16 iteration is rounded before its norm is taken
+// or, with norm_in_f32, once, after it was divided by the norm. Bits depend on iteration, rows, cols and values only:
+// not on threads or batch (L1). Runs on the team from its calling thread; nothing is allocated. A zero matrix gives
+// zeros; NaN and Inf propagate.
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
-              const struct rt_iteration *it, const void *in, void *out, uint64_t batch,
-              uint64_t rows, uint64_t cols, void *scratch);
+              const struct rt_iteration *it, const void *in, uint32_t in_storage,
+              void *out, uint64_t batch, uint64_t rows, uint64_t cols, void *scratch);
 
 #endif

@@ -30,7 +30,7 @@ struct ortho {
   float *gram, *poly;          // r x ld
   float *factor;               // r: AOL
   struct binned *bins;         // one a thread
-  double scale, floor; // of the operand when it is loaded; AOL's, of the scaled one
+  double scale, floor; // what the operand is multiplied with; AOL's floor after that
   float a, b, k;       // coefficients of the current step; k: of the fifth power
 };
 

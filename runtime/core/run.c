@@ -42,8 +42,8 @@ static void run_orthos(struct steprt *rt, const struct rt_op *ops,
     if (op->kind == RT_OP_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
         op->rows > 0 && op->cols > 0)
       rt_ortho(rt->blas, rt->team, &rt->program->iteration[op->iteration],
-               rt->base[op->in], rt->base[op->out], op->batch, op->rows, op->cols,
-               rt->scratch);
+               rt->base[op->in], rt->program->buffer[op->in].storage, rt->base[op->out],
+               op->batch, op->rows, op->cols, rt->scratch);
   }
 }
 

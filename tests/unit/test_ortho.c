@@ -86,6 +86,7 @@ static void widen(double *x, uint32_t storage, const void *from, uint64_t n) {
 static void ortho(const struct rt_iteration *it, uint32_t threads, double *in,
                   uint64_t batch, uint64_t rows, uint64_t cols, double *out) {
   uint64_t n = batch * rows * cols;
+  uint32_t in_storage = it->norm_in_f32 ? RT_F32 : it->compute;
   struct rt_team *team;
   cr_assert_eq(rt_team_new(threads, &team), STEPRT_OK);
   size_t scratch_bytes = rt_ortho_scratch(it, rows, cols, threads);
@@ -93,10 +94,10 @@ static void ortho(const struct rt_iteration *it, uint32_t threads, double *in,
   void *a = malloc(n * sizeof(float)), *b = malloc(n * sizeof(float));
   cr_assert(scratch && a && b);
   memset(scratch, 0x7f, scratch_bytes + 1); // stale scratch must not matter
-  narrow(a, rt_ortho_in_storage(it), in, n);
-  rt_ortho(blas, team, it, a, b, batch, rows, cols, scratch);
+  narrow(a, in_storage, in, n);
+  rt_ortho(blas, team, it, a, in_storage, b, batch, rows, cols, scratch);
   cr_assert_eq(scratch[scratch_bytes], 0x7f);
-  widen(in, rt_ortho_in_storage(it), a, n);
+  widen(in, in_storage, a, n);
   widen(out, it->compute, b, n);
   free(a);
   free(b);
@@ -257,11 +258,35 @@ Test(ortho, huge_and_tiny_operands) {
   free(in);
 }
 
+// An f32 operand of a bf16 iteration is rounded first, so it may be rounded before it comes.
+Test(ortho, f32_operand_is_cast) {
+  uint64_t rows = 21, cols = 33, n = rows * cols;
+  static double in[21 * 33];
+  static float wide[21 * 33];
+  static uint16_t cast[21 * 33], out[21 * 33], same[21 * 33];
+  struct rt_team *team;
+  cr_assert_eq(rt_team_new(2, &team), STEPRT_OK);
+  fill_gauss(in, n, 6);
+  narrow(wide, RT_F32, in, n);
+  narrow(cast, RT_BF16, in, n);
+  for (int k = 0; k < N_ITERATIONS; k++) {
+    const struct rt_iteration *it = &iterations[k];
+    if (it->compute != RT_BF16)
+      continue;
+    void *scratch = malloc(rt_ortho_scratch(it, rows, cols, 2));
+    rt_ortho(blas, team, it, wide, RT_F32, out, 1, rows, cols, scratch);
+    rt_ortho(blas, team, it, cast, RT_BF16, same, 1, rows, cols, scratch);
+    cr_expect_eq(memcmp(out, same, sizeof out) == 0, !it->norm_in_f32, "%s", it->name);
+    free(scratch);
+  }
+  rt_team_free(team);
+}
+
 Test(ortho, empty_matrix_is_left_alone) {
   struct rt_team *team;
   cr_assert_eq(rt_team_new(2, &team), STEPRT_OK);
   cr_expect_eq(rt_ortho_scratch(&iterations[JORDAN], 0, 5, 2), 0);
-  rt_ortho(blas, team, &iterations[JORDAN], NULL, NULL, 1, 0, 5, NULL);
-  rt_ortho(blas, team, &iterations[JORDAN], NULL, NULL, 0, 5, 5, NULL);
+  rt_ortho(blas, team, &iterations[JORDAN], NULL, RT_BF16, NULL, 1, 0, 5, NULL);
+  rt_ortho(blas, team, &iterations[JORDAN], NULL, RT_BF16, NULL, 0, 5, 5, NULL);
   rt_team_free(team);
 }
