@@ -164,6 +164,8 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
   const struct job *job = j->job;
   struct planner p = {.plan = plan, .j = j, .arena = a, .ice = ice};
   p.out_of = ARENA_ARRAY(a, uint32_t *, job->n_rules);
+  p.map = ARENA_ARRAY(a, struct planner_map *, job->n_rules);
+  p.init_map = ARENA_ARRAY(a, struct planner_map *, job->n_rules);
   p.param = ARENA_ARRAY(a, struct rt_param, job->model->n_params);
   struct steprt_program *s = &plan->program;
   set_job(&p, s);

@@ -18,6 +18,12 @@ struct cpu_plan {
 struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j, struct str *ice);
 
 // Inside: one plan under construction.
+struct
+    planner_map { // a map phase of a rule, alike for all its parameters: they have one shape
+  const struct phases *phases;
+  uint32_t phase, kernel;
+  struct cpu_slot *slot;
+};
 struct planner {
   struct cpu_plan *plan;
   const struct job_ir *j;
@@ -27,7 +33,9 @@ struct planner {
   VEC(struct rt_op) op, init;
   VEC(struct rt_iteration) iteration;
   struct rt_param *param;
-  uint32_t **out_of; // by rule, by IR index: 1 + scalar of the rule
+  uint32_t **out_of;             // by rule, by IR index: 1 + scalar of the rule
+  struct planner_map **map;      // by rule, by phase
+  struct planner_map **init_map; // by rule, by state: initial states
 };
 void cpu_plan_ops(struct planner *p); // cpu_waves.c
 

@@ -75,29 +75,26 @@ static uint32_t slot_buffer(struct waves *w, uint32_t param, const struct phases
   return UINT32_MAX;
 }
 
-static struct rt_op map_op(struct waves *w, uint32_t param, const struct phases *ph,
-                           uint32_t phase, const uint32_t *out_of) {
+static struct rt_op map_op(struct waves *w, uint32_t param, const struct planner_map *m) {
   struct planner *p = w->p;
-  uint64_t numel = p->param[param].numel;
-  struct cpu_slot *slot = NULL;
-  uint32_t kernel = cpu_kernel_find(&p->plan->kernels, ph, phase, numel, &slot);
-  const struct cpu_kernel *k = p->plan->kernels.list.v[kernel];
+  const struct cpu_kernel *k = p->plan->kernels.list.v[m->kernel];
+  const uint32_t *out_of = p->out_of[p->param[param].rule];
   uint32_t *buffer = ARENA_ARRAY(p->arena, uint32_t, k->n_slots);
   uint32_t *scalar = ARENA_ARRAY(p->arena, uint32_t, k->n_scalars);
   for (uint32_t i = 0; i < k->n_slots; i++) {
-    buffer[i] = slot_buffer(w, param, ph, &slot[i]);
+    buffer[i] = slot_buffer(w, param, m->phases, &m->slot[i]);
   }
   for (uint32_t i = 0; i < k->n_scalars; i++) {
-    struct ir_ref r = ph->phase[phase].scalar[i];
-    bool is_clip = ir_at(ph->ir, r)->op == IR_CLIP;
+    struct ir_ref r = m->phases->phase[m->phase].scalar[i];
+    bool is_clip = ir_at(m->phases->ir, r)->op == IR_CLIP;
     scalar[i] = is_clip ? RT_SCALAR_CLIP : out_of[r.i] - 1;
   }
   return (struct rt_op){.kind = RT_OP_MAP,
                         .param = param,
-                        .kernel = kernel,
+                        .kernel = m->kernel,
                         .buffer = buffer,
                         .scalar = scalar,
-                        .numel = numel};
+                        .numel = p->param[param].numel};
 }
 
 // ---- orthogonalize
@@ -193,14 +190,14 @@ static void put_op(struct planner *p, struct rt_op op, uint32_t wave) {
 
 // All phases of one parameter from `wave` on, a wave each; returns the last one's.
 static uint32_t put_param(struct waves *w, uint32_t param, uint32_t wave) {
-  const struct phases *ph = phases_of(w->p, param);
-  const uint32_t *out_of = w->p->out_of[w->p->param[param].rule];
+  struct planner *p = w->p;
+  const struct phases *ph = phases_of(p, param);
   uint32_t last = wave;
   for (uint32_t i = 0; i < ph->n_phases; i++) {
     if (ph->phase[i].kind == PHASE_MAP) {
-      put_op(w->p, map_op(w, param, ph, i, out_of), wave);
+      put_op(p, map_op(w, param, &p->map[p->param[param].rule][i]), wave);
     } else if (ph->phase[i].kind == PHASE_MATRIX) {
-      put_op(w->p, ortho_op(w, param, ph, i), wave);
+      put_op(p, ortho_op(w, param, ph, i), wave);
     } else {
       continue;
     }
@@ -213,34 +210,67 @@ static bool takes_part(const struct planner *p, uint32_t param) {
   return p->param[param].active && p->param[param].numel != 0;
 }
 
-// A state's initial elements: its IR as a phase of its own, run once at bind.
-static void put_initial(struct waves *w, uint32_t param, uint32_t state) {
+static void put_initials(struct waves *w, uint32_t param) {
   struct planner *p = w->p;
-  const struct ir *ir = p->j->ir[p->param[param].rule];
-  if (ir->init == NULL || ir->init[state] == NULL || ir->state[state].is_host) {
-    return;
-  }
-  const struct phases *ph = phases_cut(p->arena, ir->init[state]);
-  uint32_t *out_of = ARENA_ARRAY(p->arena, uint32_t, ir->init[state]->ins.n);
-  for (uint32_t i = 0; i < ph->n_phases; i++) {
-    if (ph->phase[i].kind != PHASE_MAP || ph->phase[i].n_scalars != 0) {
-      *p->ice = STR("an initial state is not one map over constants and the parameter");
-      return;
+  uint32_t rule = p->param[param].rule;
+  for (uint32_t s = 0; s < p->j->ir[rule]->n_states; s++) {
+    if (p->init_map[rule][s].phases != NULL) {
+      struct rt_op op = map_op(w, param, &p->init_map[rule][s]);
+      VEC_PUSH(p->arena, p->init, op);
     }
-    struct rt_op op = map_op(w, param, ph, i, out_of);
-    VEC_PUSH(p->arena, p->init, op);
+  }
+}
+
+// ---- kernels of a rule
+
+static struct planner_map find_map(struct planner *p, const struct phases *ph,
+                                   uint32_t phase, uint64_t numel) {
+  struct planner_map m = {.phases = ph, .phase = phase};
+  m.kernel = cpu_kernel_find(&p->plan->kernels, ph, phase, numel, &m.slot);
+  return m;
+}
+
+// A state's initial elements: its IR as a phase of its own, run once at bind.
+static struct planner_map find_initial(struct planner *p, const struct ir *init,
+                                       uint64_t numel) {
+  const struct phases *ph = phases_cut(p->arena, init);
+  if (ph->n_phases != 1 || ph->phase[0].kind != PHASE_MAP ||
+      ph->phase[0].n_scalars != 0) {
+    *p->ice = STR("an initial state is not one map over constants and the parameter");
+    return (struct planner_map){0};
+  }
+  return find_map(p, ph, 0, numel);
+}
+
+static void find_maps(struct planner *p, uint32_t rule) {
+  const struct phases *ph = p->j->phases[rule];
+  const struct ir *ir = p->j->ir[rule];
+  uint64_t numel = shape_numel(&ir->shape);
+  p->map[rule] = ARENA_ARRAY(p->arena, struct planner_map, ph->n_phases);
+  p->init_map[rule] = ARENA_ARRAY(p->arena, struct planner_map, ir->n_states);
+  for (uint32_t i = 0; i < ph->n_phases; i++) {
+    if (ph->phase[i].kind == PHASE_MAP) {
+      p->map[rule][i] = find_map(p, ph, i, numel);
+    }
+  }
+  for (uint32_t s = 0; ir->init != NULL && s < ir->n_states; s++) {
+    if (ir->init[s] != NULL && !ir->state[s].is_host) {
+      p->init_map[rule][s] = find_initial(p, ir->init[s], numel);
+    }
   }
 }
 
 void cpu_plan_ops(struct planner *p) {
   struct waves w = {.p = p};
-  uint32_t n = p->j->job->model->n_params;
+  uint32_t n = p->j->job->model->n_params, wave = 0;
+  for (uint32_t r = 0; r < p->j->job->n_rules; r++) {
+    find_maps(p, r);
+  }
   for (uint32_t i = 0; i < n; i++) {
     if (takes_part(p, i) && !is_matrix_rule(phases_of(p, i))) {
       put_param(&w, i, 0);
     }
   }
-  uint32_t wave = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (takes_part(p, i) && is_matrix_rule(phases_of(p, i))) {
       wave = put_param(&w, i, wave);
@@ -248,9 +278,8 @@ void cpu_plan_ops(struct planner *p) {
     }
   }
   for (uint32_t i = 0; i < n; i++) {
-    for (uint32_t s = 0; takes_part(p, i) && s < p->j->ir[p->param[i].rule]->n_states;
-         s++) {
-      put_initial(&w, i, s);
+    if (takes_part(p, i)) {
+      put_initials(&w, i);
     }
   }
 }
