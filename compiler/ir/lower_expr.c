@@ -4,9 +4,9 @@
 #include <assert.h>
 
 struct ir_ref lower_add(struct lower *l, struct ir_ins proto) {
-  bool leaf = ir_op_info(proto.op)->kind == IRK_LEAF && proto.op != IR_CONST;
-  if (proto.name.n == 0 && !leaf) {
-    proto.name = l->name;
+  bool leaf = ir_op_info(proto.op)->kind == IRK_LEAF; // named after what it reads
+  if (proto.name.n == 0 && (!leaf || proto.op == IR_CONST)) {
+    proto.name = leaf ? STR("const") : l->name; // a constant serves whoever has the same
   }
   return ir_add(l->ir, proto);
 }

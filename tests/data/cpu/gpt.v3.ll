@@ -26,8 +26,8 @@ entry:
   %8 = insertelement <8 x float> poison, float %beta1.1.v0, i32 0
   %9 = shufflevector <8 x float> %8, <8 x float> poison, <8 x i32> zeroinitializer
   %10 = getelementptr float, ptr %scalars, i64 2
-  %m.2.v0 = load float, ptr %10, align 4                                                         ; adamw.opt: m
-  %11 = insertelement <8 x float> poison, float %m.2.v0, i32 0
+  %m.1.v0 = load float, ptr %10, align 4                                                         ; adamw.opt: m
+  %11 = insertelement <8 x float> poison, float %m.1.v0, i32 0
   %12 = shufflevector <8 x float> %11, <8 x float> poison, <8 x i32> zeroinitializer
   %13 = getelementptr float, ptr %scalars, i64 3
   %beta2.1.v0 = load float, ptr %13, align 4                                                     ; adamw.opt: beta2
@@ -93,10 +93,10 @@ loop:                                             ; preds = %loop, %entry
   call void @llvm.prefetch.p0(ptr %56, i32 0, i32 3, i32 1)
   %57 = getelementptr i8, ptr %46, i64 1088
   call void @llvm.prefetch.p0(ptr %57, i32 0, i32 3, i32 1)
-  %m.3.v0 = load <8 x float>, ptr %34, align 4                                                   ; adamw.opt: m
-  %m.3.v1 = load <8 x float>, ptr %35, align 4                                                   ; adamw.opt: m
-  %m.3.v2 = load <8 x float>, ptr %36, align 4                                                   ; adamw.opt: m
-  %m.3.v3 = load <8 x float>, ptr %37, align 4                                                   ; adamw.opt: m
+  %m.2.v0 = load <8 x float>, ptr %34, align 4                                                   ; adamw.opt: m
+  %m.2.v1 = load <8 x float>, ptr %35, align 4                                                   ; adamw.opt: m
+  %m.2.v2 = load <8 x float>, ptr %36, align 4                                                   ; adamw.opt: m
+  %m.2.v3 = load <8 x float>, ptr %37, align 4                                                   ; adamw.opt: m
   %grad.v0 = load <8 x float>, ptr %38, align 4                                                  ; adamw.opt: grad
   %grad.v1 = load <8 x float>, ptr %39, align 4                                                  ; adamw.opt: grad
   %grad.v2 = load <8 x float>, ptr %40, align 4                                                  ; adamw.opt: grad
@@ -105,18 +105,18 @@ loop:                                             ; preds = %loop, %entry
   %grad.1.v1 = fmul <8 x float> %grad.v1, %6                                                     ; adamw.opt: grad
   %grad.1.v2 = fmul <8 x float> %grad.v2, %6                                                     ; adamw.opt: grad
   %grad.1.v3 = fmul <8 x float> %grad.v3, %6                                                     ; adamw.opt: grad
-  %m.4.v0 = fmul <8 x float> %9, %m.3.v0                                                         ; adamw.opt: m
-  %m.4.v1 = fmul <8 x float> %9, %m.3.v1                                                         ; adamw.opt: m
-  %m.4.v2 = fmul <8 x float> %9, %m.3.v2                                                         ; adamw.opt: m
-  %m.4.v3 = fmul <8 x float> %9, %m.3.v3                                                         ; adamw.opt: m
-  %m.5.v0 = fmul <8 x float> %12, %grad.1.v0                                                     ; adamw.opt: m
-  %m.5.v1 = fmul <8 x float> %12, %grad.1.v1                                                     ; adamw.opt: m
-  %m.5.v2 = fmul <8 x float> %12, %grad.1.v2                                                     ; adamw.opt: m
-  %m.5.v3 = fmul <8 x float> %12, %grad.1.v3                                                     ; adamw.opt: m
-  %m.6.v0 = fadd <8 x float> %m.4.v0, %m.5.v0                                                    ; adamw.opt: m
-  %m.6.v1 = fadd <8 x float> %m.4.v1, %m.5.v1                                                    ; adamw.opt: m
-  %m.6.v2 = fadd <8 x float> %m.4.v2, %m.5.v2                                                    ; adamw.opt: m
-  %m.6.v3 = fadd <8 x float> %m.4.v3, %m.5.v3                                                    ; adamw.opt: m
+  %m.3.v0 = fmul <8 x float> %9, %m.2.v0                                                         ; adamw.opt: m
+  %m.3.v1 = fmul <8 x float> %9, %m.2.v1                                                         ; adamw.opt: m
+  %m.3.v2 = fmul <8 x float> %9, %m.2.v2                                                         ; adamw.opt: m
+  %m.3.v3 = fmul <8 x float> %9, %m.2.v3                                                         ; adamw.opt: m
+  %m.4.v0 = fmul <8 x float> %12, %grad.1.v0                                                     ; adamw.opt: m
+  %m.4.v1 = fmul <8 x float> %12, %grad.1.v1                                                     ; adamw.opt: m
+  %m.4.v2 = fmul <8 x float> %12, %grad.1.v2                                                     ; adamw.opt: m
+  %m.4.v3 = fmul <8 x float> %12, %grad.1.v3                                                     ; adamw.opt: m
+  %m.5.v0 = fadd <8 x float> %m.3.v0, %m.4.v0                                                    ; adamw.opt: m
+  %m.5.v1 = fadd <8 x float> %m.3.v1, %m.4.v1                                                    ; adamw.opt: m
+  %m.5.v2 = fadd <8 x float> %m.3.v2, %m.4.v2                                                    ; adamw.opt: m
+  %m.5.v3 = fadd <8 x float> %m.3.v3, %m.4.v3                                                    ; adamw.opt: m
   %v.2.v0 = load <8 x float>, ptr %42, align 4                                                   ; adamw.opt: v
   %v.2.v1 = load <8 x float>, ptr %43, align 4                                                   ; adamw.opt: v
   %v.2.v2 = load <8 x float>, ptr %44, align 4                                                   ; adamw.opt: v
@@ -149,10 +149,10 @@ loop:                                             ; preds = %loop, %entry
   %u.4.v1 = fadd <8 x float> %u.3.v1, %24                                                        ; adamw.opt: u
   %u.4.v2 = fadd <8 x float> %u.3.v2, %24                                                        ; adamw.opt: u
   %u.4.v3 = fadd <8 x float> %u.3.v3, %24                                                        ; adamw.opt: u
-  %u.5.v0 = fdiv <8 x float> %m.6.v0, %u.4.v0                                                    ; adamw.opt: u
-  %u.5.v1 = fdiv <8 x float> %m.6.v1, %u.4.v1                                                    ; adamw.opt: u
-  %u.5.v2 = fdiv <8 x float> %m.6.v2, %u.4.v2                                                    ; adamw.opt: u
-  %u.5.v3 = fdiv <8 x float> %m.6.v3, %u.4.v3                                                    ; adamw.opt: u
+  %u.5.v0 = fdiv <8 x float> %m.5.v0, %u.4.v0                                                    ; adamw.opt: u
+  %u.5.v1 = fdiv <8 x float> %m.5.v1, %u.4.v1                                                    ; adamw.opt: u
+  %u.5.v2 = fdiv <8 x float> %m.5.v2, %u.4.v2                                                    ; adamw.opt: u
+  %u.5.v3 = fdiv <8 x float> %m.5.v3, %u.4.v3                                                    ; adamw.opt: u
   %param.5.v0 = load <8 x float>, ptr %46, align 4                                               ; adamw.opt: param
   %param.5.v1 = load <8 x float>, ptr %47, align 4                                               ; adamw.opt: param
   %param.5.v2 = load <8 x float>, ptr %48, align 4                                               ; adamw.opt: param
@@ -169,10 +169,10 @@ loop:                                             ; preds = %loop, %entry
   %param.8.v1 = fsub <8 x float> %param.6.v1, %param.7.v1                                        ; adamw.opt: param
   %param.8.v2 = fsub <8 x float> %param.6.v2, %param.7.v2                                        ; adamw.opt: param
   %param.8.v3 = fsub <8 x float> %param.6.v3, %param.7.v3                                        ; adamw.opt: param
-  store <8 x float> %m.6.v0, ptr %34, align 4                                                    ; adamw.opt: m
-  store <8 x float> %m.6.v1, ptr %35, align 4                                                    ; adamw.opt: m
-  store <8 x float> %m.6.v2, ptr %36, align 4                                                    ; adamw.opt: m
-  store <8 x float> %m.6.v3, ptr %37, align 4                                                    ; adamw.opt: m
+  store <8 x float> %m.5.v0, ptr %34, align 4                                                    ; adamw.opt: m
+  store <8 x float> %m.5.v1, ptr %35, align 4                                                    ; adamw.opt: m
+  store <8 x float> %m.5.v2, ptr %36, align 4                                                    ; adamw.opt: m
+  store <8 x float> %m.5.v3, ptr %37, align 4                                                    ; adamw.opt: m
   store <8 x float> %v.6.v0, ptr %42, align 4                                                    ; adamw.opt: v
   store <8 x float> %v.6.v1, ptr %43, align 4                                                    ; adamw.opt: v
   store <8 x float> %v.6.v2, ptr %44, align 4                                                    ; adamw.opt: v
@@ -207,7 +207,7 @@ entry:
   %5 = getelementptr float, ptr %scalars, i64 1
   %beta1.1.s = load float, ptr %5, align 4                                                       ; adamw.opt: beta1
   %6 = getelementptr float, ptr %scalars, i64 2
-  %m.2.s = load float, ptr %6, align 4                                                           ; adamw.opt: m
+  %m.1.s = load float, ptr %6, align 4                                                           ; adamw.opt: m
   %7 = getelementptr float, ptr %scalars, i64 3
   %beta2.1.s = load float, ptr %7, align 4                                                       ; adamw.opt: beta2
   %8 = getelementptr float, ptr %scalars, i64 4
@@ -229,12 +229,12 @@ loop:                                             ; preds = %loop, %entry
   %15 = getelementptr float, ptr %grad_base, i64 %i
   %16 = getelementptr float, ptr %v_base, i64 %i
   %17 = getelementptr float, ptr %param_base, i64 %i
-  %m.3.s = load float, ptr %14, align 4                                                          ; adamw.opt: m
+  %m.2.s = load float, ptr %14, align 4                                                          ; adamw.opt: m
   %grad.s = load float, ptr %15, align 4                                                         ; adamw.opt: grad
   %grad.1.s = fmul float %grad.s, %clip.s                                                        ; adamw.opt: grad
-  %m.4.s = fmul float %beta1.1.s, %m.3.s                                                         ; adamw.opt: m
-  %m.5.s = fmul float %m.2.s, %grad.1.s                                                          ; adamw.opt: m
-  %m.6.s = fadd float %m.4.s, %m.5.s                                                             ; adamw.opt: m
+  %m.3.s = fmul float %beta1.1.s, %m.2.s                                                         ; adamw.opt: m
+  %m.4.s = fmul float %m.1.s, %grad.1.s                                                          ; adamw.opt: m
+  %m.5.s = fadd float %m.3.s, %m.4.s                                                             ; adamw.opt: m
   %v.2.s = load float, ptr %16, align 4                                                          ; adamw.opt: v
   %v.3.s = fmul float %grad.1.s, %grad.1.s                                                       ; adamw.opt: v
   %v.4.s = fmul float %beta2.1.s, %v.2.s                                                         ; adamw.opt: v
@@ -243,12 +243,12 @@ loop:                                             ; preds = %loop, %entry
   %u.2.s = call float @llvm.sqrt.f32(float %v.6.s)                                               ; adamw.opt: u
   %u.3.s = fmul float %u.2.s, %u.1.s                                                             ; adamw.opt: u
   %u.4.s = fadd float %u.3.s, %eps.1.s                                                           ; adamw.opt: u
-  %u.5.s = fdiv float %m.6.s, %u.4.s                                                             ; adamw.opt: u
+  %u.5.s = fdiv float %m.5.s, %u.4.s                                                             ; adamw.opt: u
   %param.5.s = load float, ptr %17, align 4                                                      ; adamw.opt: param
   %param.6.s = fmul float %param.5.s, %param.3.s                                                 ; adamw.opt: param
   %param.7.s = fmul float %param.4.s, %u.5.s                                                     ; adamw.opt: param
   %param.8.s = fsub float %param.6.s, %param.7.s                                                 ; adamw.opt: param
-  store float %m.6.s, ptr %14, align 4                                                           ; adamw.opt: m
+  store float %m.5.s, ptr %14, align 4                                                           ; adamw.opt: m
   store float %v.6.s, ptr %16, align 4                                                           ; adamw.opt: v
   store float %param.8.s, ptr %17, align 4                                                       ; adamw.opt: param
   %next = add i64 %i, 1
@@ -285,8 +285,8 @@ entry:
   %7 = insertelement <8 x float> poison, float %beta.1.v0, i32 0
   %8 = shufflevector <8 x float> %7, <8 x float> poison, <8 x i32> zeroinitializer
   %9 = getelementptr float, ptr %scalars, i64 2
-  %m.2.v0 = load float, ptr %9, align 4                                                          ; muon.opt: m
-  %10 = insertelement <8 x float> poison, float %m.2.v0, i32 0
+  %m.1.v0 = load float, ptr %9, align 4                                                          ; muon.opt: m
+  %10 = insertelement <8 x float> poison, float %m.1.v0, i32 0
   %11 = shufflevector <8 x float> %10, <8 x float> poison, <8 x i32> zeroinitializer
   %12 = sub i64 %end, %begin
   %13 = and i64 %12, -32
@@ -316,10 +316,10 @@ loop:                                             ; preds = %loop, %entry
   call void @llvm.prefetch.p0(ptr %29, i32 0, i32 3, i32 1)
   %30 = getelementptr i8, ptr %19, i64 1088
   call void @llvm.prefetch.p0(ptr %30, i32 0, i32 3, i32 1)
-  %m.3.v0 = load <8 x float>, ptr %15, align 4                                                   ; muon.opt: m
-  %m.3.v1 = load <8 x float>, ptr %16, align 4                                                   ; muon.opt: m
-  %m.3.v2 = load <8 x float>, ptr %17, align 4                                                   ; muon.opt: m
-  %m.3.v3 = load <8 x float>, ptr %18, align 4                                                   ; muon.opt: m
+  %m.2.v0 = load <8 x float>, ptr %15, align 4                                                   ; muon.opt: m
+  %m.2.v1 = load <8 x float>, ptr %16, align 4                                                   ; muon.opt: m
+  %m.2.v2 = load <8 x float>, ptr %17, align 4                                                   ; muon.opt: m
+  %m.2.v3 = load <8 x float>, ptr %18, align 4                                                   ; muon.opt: m
   %grad.v0 = load <8 x float>, ptr %19, align 4                                                  ; muon.opt: grad
   %grad.v1 = load <8 x float>, ptr %20, align 4                                                  ; muon.opt: grad
   %grad.v2 = load <8 x float>, ptr %21, align 4                                                  ; muon.opt: grad
@@ -328,26 +328,26 @@ loop:                                             ; preds = %loop, %entry
   %grad.1.v1 = fmul <8 x float> %grad.v1, %5                                                     ; muon.opt: grad
   %grad.1.v2 = fmul <8 x float> %grad.v2, %5                                                     ; muon.opt: grad
   %grad.1.v3 = fmul <8 x float> %grad.v3, %5                                                     ; muon.opt: grad
-  %m.4.v0 = fmul <8 x float> %8, %m.3.v0                                                         ; muon.opt: m
-  %m.4.v1 = fmul <8 x float> %8, %m.3.v1                                                         ; muon.opt: m
-  %m.4.v2 = fmul <8 x float> %8, %m.3.v2                                                         ; muon.opt: m
-  %m.4.v3 = fmul <8 x float> %8, %m.3.v3                                                         ; muon.opt: m
-  %m.5.v0 = fmul <8 x float> %11, %grad.1.v0                                                     ; muon.opt: m
-  %m.5.v1 = fmul <8 x float> %11, %grad.1.v1                                                     ; muon.opt: m
-  %m.5.v2 = fmul <8 x float> %11, %grad.1.v2                                                     ; muon.opt: m
-  %m.5.v3 = fmul <8 x float> %11, %grad.1.v3                                                     ; muon.opt: m
-  %m.6.v0 = fadd <8 x float> %m.4.v0, %m.5.v0                                                    ; muon.opt: m
-  %m.6.v1 = fadd <8 x float> %m.4.v1, %m.5.v1                                                    ; muon.opt: m
-  %m.6.v2 = fadd <8 x float> %m.4.v2, %m.5.v2                                                    ; muon.opt: m
-  %m.6.v3 = fadd <8 x float> %m.4.v3, %m.5.v3                                                    ; muon.opt: m
-  %ahead.v0 = fmul <8 x float> %8, %m.6.v0                                                       ; muon.opt: ahead
-  %ahead.v1 = fmul <8 x float> %8, %m.6.v1                                                       ; muon.opt: ahead
-  %ahead.v2 = fmul <8 x float> %8, %m.6.v2                                                       ; muon.opt: ahead
-  %ahead.v3 = fmul <8 x float> %8, %m.6.v3                                                       ; muon.opt: ahead
-  %ahead.1.v0 = fadd <8 x float> %ahead.v0, %m.5.v0                                              ; muon.opt: ahead
-  %ahead.1.v1 = fadd <8 x float> %ahead.v1, %m.5.v1                                              ; muon.opt: ahead
-  %ahead.1.v2 = fadd <8 x float> %ahead.v2, %m.5.v2                                              ; muon.opt: ahead
-  %ahead.1.v3 = fadd <8 x float> %ahead.v3, %m.5.v3                                              ; muon.opt: ahead
+  %m.3.v0 = fmul <8 x float> %8, %m.2.v0                                                         ; muon.opt: m
+  %m.3.v1 = fmul <8 x float> %8, %m.2.v1                                                         ; muon.opt: m
+  %m.3.v2 = fmul <8 x float> %8, %m.2.v2                                                         ; muon.opt: m
+  %m.3.v3 = fmul <8 x float> %8, %m.2.v3                                                         ; muon.opt: m
+  %m.4.v0 = fmul <8 x float> %11, %grad.1.v0                                                     ; muon.opt: m
+  %m.4.v1 = fmul <8 x float> %11, %grad.1.v1                                                     ; muon.opt: m
+  %m.4.v2 = fmul <8 x float> %11, %grad.1.v2                                                     ; muon.opt: m
+  %m.4.v3 = fmul <8 x float> %11, %grad.1.v3                                                     ; muon.opt: m
+  %m.5.v0 = fadd <8 x float> %m.3.v0, %m.4.v0                                                    ; muon.opt: m
+  %m.5.v1 = fadd <8 x float> %m.3.v1, %m.4.v1                                                    ; muon.opt: m
+  %m.5.v2 = fadd <8 x float> %m.3.v2, %m.4.v2                                                    ; muon.opt: m
+  %m.5.v3 = fadd <8 x float> %m.3.v3, %m.4.v3                                                    ; muon.opt: m
+  %ahead.v0 = fmul <8 x float> %8, %m.5.v0                                                       ; muon.opt: ahead
+  %ahead.v1 = fmul <8 x float> %8, %m.5.v1                                                       ; muon.opt: ahead
+  %ahead.v2 = fmul <8 x float> %8, %m.5.v2                                                       ; muon.opt: ahead
+  %ahead.v3 = fmul <8 x float> %8, %m.5.v3                                                       ; muon.opt: ahead
+  %ahead.1.v0 = fadd <8 x float> %ahead.v0, %m.4.v0                                              ; muon.opt: ahead
+  %ahead.1.v1 = fadd <8 x float> %ahead.v1, %m.4.v1                                              ; muon.opt: ahead
+  %ahead.1.v2 = fadd <8 x float> %ahead.v2, %m.4.v2                                              ; muon.opt: ahead
+  %ahead.1.v3 = fadd <8 x float> %ahead.v3, %m.4.v3                                              ; muon.opt: ahead
   %31 = bitcast <8 x float> %ahead.1.v0 to <8 x i32>
   %32 = lshr <8 x i32> %31, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
   %33 = and <8 x i32> %32, <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
@@ -404,10 +404,10 @@ loop:                                             ; preds = %loop, %entry
   %77 = lshr <8 x i32> %76, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
   %78 = trunc <8 x i32> %77 to <8 x i16>
   store <8 x i16> %78, ptr %26, align 2
-  store <8 x float> %m.6.v0, ptr %15, align 4                                                    ; muon.opt: m
-  store <8 x float> %m.6.v1, ptr %16, align 4                                                    ; muon.opt: m
-  store <8 x float> %m.6.v2, ptr %17, align 4                                                    ; muon.opt: m
-  store <8 x float> %m.6.v3, ptr %18, align 4                                                    ; muon.opt: m
+  store <8 x float> %m.5.v0, ptr %15, align 4                                                    ; muon.opt: m
+  store <8 x float> %m.5.v1, ptr %16, align 4                                                    ; muon.opt: m
+  store <8 x float> %m.5.v2, ptr %17, align 4                                                    ; muon.opt: m
+  store <8 x float> %m.5.v3, ptr %18, align 4                                                    ; muon.opt: m
   %next = add i64 %i, 32
   %79 = icmp eq i64 %next, %stop
   br i1 %79, label %done, label %loop
@@ -432,7 +432,7 @@ entry:
   %4 = getelementptr float, ptr %scalars, i64 1
   %beta.1.s = load float, ptr %4, align 4                                                        ; muon.opt: beta
   %5 = getelementptr float, ptr %scalars, i64 2
-  %m.2.s = load float, ptr %5, align 4                                                           ; muon.opt: m
+  %m.1.s = load float, ptr %5, align 4                                                           ; muon.opt: m
   %6 = icmp eq i64 %begin, %end
   br i1 %6, label %done, label %loop
 
@@ -441,14 +441,14 @@ loop:                                             ; preds = %loop, %entry
   %7 = getelementptr float, ptr %m_base, i64 %i
   %8 = getelementptr float, ptr %grad_base, i64 %i
   %9 = getelementptr i16, ptr %o_base, i64 %i
-  %m.3.s = load float, ptr %7, align 4                                                           ; muon.opt: m
+  %m.2.s = load float, ptr %7, align 4                                                           ; muon.opt: m
   %grad.s = load float, ptr %8, align 4                                                          ; muon.opt: grad
   %grad.1.s = fmul float %grad.s, %clip.s                                                        ; muon.opt: grad
-  %m.4.s = fmul float %beta.1.s, %m.3.s                                                          ; muon.opt: m
-  %m.5.s = fmul float %m.2.s, %grad.1.s                                                          ; muon.opt: m
-  %m.6.s = fadd float %m.4.s, %m.5.s                                                             ; muon.opt: m
-  %ahead.s = fmul float %beta.1.s, %m.6.s                                                        ; muon.opt: ahead
-  %ahead.1.s = fadd float %ahead.s, %m.5.s                                                       ; muon.opt: ahead
+  %m.3.s = fmul float %beta.1.s, %m.2.s                                                          ; muon.opt: m
+  %m.4.s = fmul float %m.1.s, %grad.1.s                                                          ; muon.opt: m
+  %m.5.s = fadd float %m.3.s, %m.4.s                                                             ; muon.opt: m
+  %ahead.s = fmul float %beta.1.s, %m.5.s                                                        ; muon.opt: ahead
+  %ahead.1.s = fadd float %ahead.s, %m.4.s                                                       ; muon.opt: ahead
   %10 = bitcast float %ahead.1.s to i32
   %11 = lshr i32 %10, 16
   %12 = and i32 %11, 1
@@ -463,7 +463,7 @@ loop:                                             ; preds = %loop, %entry
   %20 = lshr i32 %19, 16
   %21 = trunc i32 %20 to i16
   store i16 %21, ptr %9, align 2
-  store float %m.6.s, ptr %7, align 4                                                            ; muon.opt: m
+  store float %m.5.s, ptr %7, align 4                                                            ; muon.opt: m
   %next = add i64 %i, 1
   %22 = icmp eq i64 %next, %end
   br i1 %22, label %done, label %loop
