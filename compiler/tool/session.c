@@ -128,8 +128,11 @@ enum exit_code session_load_grads(struct session *s) {
 
 static void log_note(void *ctx, int level, const char *text) {
   struct session *s = ctx;
-  s->warnings += level >= STEPRT_WARN;
-  (void)fprintf(stderr, "%s: %s\n", level >= STEPRT_WARN ? "warning" : "note", text);
+  bool warns = level >= STEPRT_WARN;
+  s->warnings += warns;
+  if (warns || !s->source.quiet) {
+    (void)fprintf(stderr, "%s: %s\n", warns ? "warning" : "note", text);
+  }
 }
 
 enum exit_code session_failed(struct session *s, steprt_status status) {

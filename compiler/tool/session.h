@@ -15,6 +15,7 @@ struct session_source {
   const struct data_set *const *grads; // one per step, the last repeats
   uint32_t n_grads;
   uint64_t seed;
+  bool quiet; // the runtime's notes are not printed; its warnings are
 };
 
 struct session {

@@ -115,6 +115,6 @@ enum exit_code tensors_write(struct tool *t, const struct tensors *v, const char
   if (st_write(path, out, v->v.n, &err) == STEPRT_OK) {
     return EXIT_OK;
   }
-  say(t, "%s", err.text);
+  say(t, "cannot write `%s`: %s", str_escape(t->arena, str_of(path)).p, err.text);
   return EXIT_ENVIRONMENT;
 }
