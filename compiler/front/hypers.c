@@ -137,9 +137,7 @@ void hypers_add_use(struct sema *s, struct bound_use *u, struct str label,
                   .diags = s->f->diags,
                   .o = o,
                   .bind = ARENA_ARRAY(s->f->arena, struct binding, o->opt->n_stmts)};
-  struct diags quiet;
-  diags_init(&quiet, s->f->arena, s->f->sources);
-  quiet.error_limit = 0;
+  struct diags quiet = sema_quiet(s);
   c.diags = &quiet; // what is wrong with statics is said where they are instantiated
   statics_bind(&c, u);
   c.diags = s->f->diags;

@@ -94,6 +94,10 @@ struct recipe_info *sema_recipe_names(struct sema *s, const struct recipe *r);
 bool fn_find(struct str name, enum fn *out);
 // The function that a call means; false when name, count or place of arguments is wrong (reported with the names).
 bool expr_function(const struct expr *e, enum fn *f);
+bool call_function(const struct expr *e,
+                   enum fn *f); // by name alone; `max` told from its reduction
+bool builtin_at(uint32_t i, struct str *text,
+                enum name_kind *kind); // the names of the language, one by one
 bool name_is_taken(struct str name, bool in_recipe); // by the language
 struct name_ref name_resolve(const struct sema *s, const struct opt_info *o,
                              const struct recipe_info *r, struct str name);
@@ -130,6 +134,7 @@ struct ctx {
   // The parameter; shape NULL: not known yet (hyper defaults).
   const struct shape *shape;
   enum storage dtype;
+  bool is_small; // as in struct target
   struct str param_name;
   bool saw_shape; // an expression wanted the shape that is not known
   // A note under every message: where this instantiation comes from. Empty text: none.
@@ -144,14 +149,17 @@ struct diag *ctx_report(struct ctx *c, struct span at, enum diag_code code,
              (uint32_t)(sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)))
 #define REPORT0(c, at, code) ctx_report((c), (at), (code), NULL, 0)
 
+struct diags sema_quiet(struct sema *s); // counts errors and keeps none
 struct texpr *texpr_new(struct ctx *c, enum tex_kind kind, enum vtype type,
                         struct span span);
+struct texpr *texpr_string(struct ctx *c, struct str text, struct span span);
 struct texpr *texpr_poison(struct ctx *c, struct span span);
 struct texpr *texpr_number(struct ctx *c, double x, struct span span);
 static inline bool is_poison(const struct texpr *t) {
   return t->type == VT_POISON;
 }
 struct texpr *type_expr(struct ctx *c, const struct expr *e);
+struct texpr *type_name(struct ctx *c, const struct expr *e);
 struct texpr *type_call(struct ctx *c, const struct expr *e);
 // Applies `f` to typed arguments: type rules, then folding when all are static.
 struct texpr *type_apply(struct ctx *c, enum fn f, struct texpr **arg, uint32_t n,
@@ -187,11 +195,17 @@ struct instance {
 struct target { // what a rule is instantiated for
   struct shape shape;
   enum storage dtype, grad;
+  bool
+      is_small; // the parameter, before views, has under 4096 elements or rank < 2: 8-bit states keep f32
   struct span note_at;
   struct str note;
 };
+bool shape_is_small(const struct shape *s); // see struct target
 struct instance rule_instantiate(struct sema *s, struct diags *d,
                                  const struct bound_use *u, const struct target *t);
+// Types the statements and settles which states live on the host (sema_body.c).
+void body_type(struct ctx *c, struct rule *rule);
+void inputs_mark(struct arena *a, struct rule *rule); // those that the updates read
 
 // The hypers of a job: first those of the recipe, then those of each use line.
 struct hyper_list {

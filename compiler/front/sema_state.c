@@ -3,6 +3,10 @@
 
 enum { BLOCK_DEFAULT = 256, BLOCK_MULTIPLE = 4096, QUANTIZE_FROM = 4096 };
 
+bool shape_is_small(const struct shape *s) {
+  return s->rank < 2 || shape_numel(s) < QUANTIZE_FROM;
+}
+
 static bool is_quantized(enum storage s) {
   return s == ST_Q8 || s == ST_Q8U;
 }
@@ -58,22 +62,27 @@ static void apply_storage(struct ctx *c, struct rule_state *s, struct storage_ch
     (void)REPORT(c, at, E0230, s->name, str_of(cls_name(s->cls)));
     return;
   }
-  s->kept_f32 = is_quantized(how.storage) &&
-                (c->shape->rank < 2 || shape_numel(c->shape) < QUANTIZE_FROM);
+  s->kept_f32 = is_quantized(how.storage) && c->is_small;
   s->storage = s->kept_f32 ? ST_F32 : how.storage;
   s->block = s->kept_f32 ? 0 : how.block;
 }
 
+// There are no rows and columns under rank 2, and the matrix is the parameter.
+static bool has_class(const struct ctx *c, enum cls cls) {
+  return c->shape->rank >= 2 || (cls != CLS_ROW && cls != CLS_COL);
+}
+
+static enum cls class_here(const struct ctx *c, enum cls cls) {
+  return cls == CLS_MATRIX && c->shape->rank < 2 ? CLS_PARAM : cls;
+}
+
 static enum cls declared_class(struct ctx *c, const struct stmt *st) {
   enum cls cls = st->has_shape ? st->shape : CLS_PARAM;
-  if (c->shape->rank >= 2) {
-    return cls;
-  }
-  if (cls == CLS_ROW || cls == CLS_COL) {
+  if (!has_class(c, cls)) {
     (void)REPORT(c, st->span, E0214, str_of(cls_name(cls)));
     return CLS_ELEM;
   }
-  return cls == CLS_MATRIX ? CLS_PARAM : cls;
+  return class_here(c, cls);
 }
 
 static struct texpr *init_of(struct ctx *c, const struct rule_state *s,
@@ -145,9 +154,11 @@ static void bind_input(struct ctx *c, struct rule *rule, uint32_t i) {
   const struct stmt *st = c->o->opt->stmt[i];
   struct rule_input *in = &rule->input[rule->n_inputs];
   *in = (struct rule_input){.name = st->name, .is_scalar = !st->has_shape};
-  in->cls = st->has_shape ? declared_class(c, st) : CLS_GROUP;
+  in->cls = !st->has_shape            ? CLS_GROUP
+            : has_class(c, st->shape) ? class_here(c, st->shape)
+                                      : CLS_ELEM;
   c->bind[i] = (struct binding){.index = rule->n_inputs++,
-                                .exists = true,
+                                .exists = !st->has_shape || has_class(c, st->shape),
                                 .is_host = in->is_scalar,
                                 .cls = in->cls};
 }
