@@ -6,7 +6,7 @@
 // "ir" ID
 // "shape" "[" [ INT { "," INT } ] "]"
 static bool parse_shape(struct ir_reader *r, struct shape *s) {
-  uint64_t numel = 1;
+  uint64_t numel = 1; // without zeros: no product of some dimensions overflows either
   if (!ir_expect(r, "shape") || !ir_expect(r, "[")) {
     return false;
   }
@@ -15,11 +15,11 @@ static bool parse_shape(struct ir_reader *r, struct shape *s) {
       ir_expected(r, "at most 8 dimensions");
       return false;
     }
-    uint64_t max = numel == 0 ? (uint64_t)INT64_MAX : (uint64_t)INT64_MAX / numel;
-    if (!ir_read_u64(r, max, &s->dim[s->rank])) {
+    uint64_t *dim = &s->dim[s->rank++];
+    if (!ir_read_u64(r, (uint64_t)INT64_MAX / numel, dim)) {
       return false;
     }
-    numel *= s->dim[s->rank++];
+    numel *= *dim == 0 ? 1 : *dim;
     if (!ir_accept(r, ",")) {
       break;
     }

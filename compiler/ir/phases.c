@@ -101,12 +101,15 @@ static bool is_result(const struct ir_ins *ins) {
   return kind == IRK_REDUCE || kind == IRK_MATRIX;
 }
 
-// Does a tensor hold value `i` when phase `c` runs? An iteration reads its compute type only.
+// Does a tensor hold value `i` when phase `c` runs? An iteration reads f32 and its compute type.
 static bool at_home(const struct cut *cut, uint32_t c, uint32_t i) {
+  if (cut->stored_in[i] == NOWHERE || cut->stored_in[i] >= c) {
+    return false;
+  }
   const struct cand *cand = &cut->cand[c];
-  return cut->stored_in[i] != NOWHERE && cut->stored_in[i] < c &&
-         (cand->kind == PHASE_MAP ||
-          ir_at(cut->ir, cut->home[i])->storage == cut->ir->ins.v[cand->matrix].storage);
+  enum storage rests = ir_at(cut->ir, cut->home[i])->storage;
+  return cand->kind == PHASE_MAP || rests == ST_F32 ||
+         rests == cut->ir->ins.v[cand->matrix].storage;
 }
 
 static void use_temp(struct cut *cut, uint32_t c, uint32_t i) {
