@@ -53,9 +53,9 @@ static void take_range(struct ctx *c, const struct stmt *st, struct hyper *h) {
   if (!r->present || r->lo == NULL || r->hi == NULL) {
     return;
   }
-  bool known =
-      number_of(c, r->lo, "range", &h->lo) & number_of(c, r->hi, "range", &h->hi);
-  if (!known) {
+  bool lo_known = number_of(c, r->lo, "range", &h->lo);
+  bool hi_known = number_of(c, r->hi, "range", &h->hi); // both are judged
+  if (!lo_known || !hi_known) {
     return;
   }
   h->lo_open = r->lo_open;

@@ -5,7 +5,7 @@
 
 #include "front/sema.h"
 
-enum { NO_INDEX = UINT32_MAX };
+#define NO_INDEX UINT32_MAX
 
 // ---- functions of the language (sema_fold.c)
 

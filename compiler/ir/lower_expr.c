@@ -218,6 +218,6 @@ struct ir_ref lower_expr(struct lower *l, const struct texpr *t) {
   case TEX_CALL: return lower_call(l, t);
   case TEX_POISON: break;
   }
-  assert(!"a rule without errors has no poison");
+  assert(false && "a rule without errors has no poison");
   return IR_NONE;
 }

@@ -45,16 +45,11 @@ static void fixture_free(struct fixture *x) {
 }
 
 static const float values[6] = {1, 2, 3, 4, 5, 6};
-#define W                                                                                \
-  { "w", ST_DT_F32, 2, {2, 3}, values }
-#define B                                                                                \
-  { "b", ST_DT_BF16, 1, {3}, values }
-#define GB                                                                               \
-  { "b", ST_DT_F32, 1, {3}, values }
-#define E                                                                                \
-  { "e", ST_DT_BF16, 2, {0, 3}, values }
-#define F                                                                                \
-  { "f", ST_DT_F32, 1, {2}, values }
+#define W  {"w", ST_DT_F32, 2, {2, 3}, values}
+#define B  {"b", ST_DT_BF16, 1, {3}, values}
+#define GB {"b", ST_DT_F32, 1, {3}, values}
+#define E  {"e", ST_DT_BF16, 2, {0, 3}, values}
+#define F  {"f", ST_DT_F32, 1, {2}, values}
 
 static struct data_set *open_tensors(struct fixture *x, const struct st_out *t,
                                      uint32_t n, enum data_role role) {
@@ -218,9 +213,9 @@ Test(data, seeds_look_normal_and_independent) {
   double mean = 0, square = 0, fourth = 0;
   for (int i = 0; i < N; i++) {
     double u = (double)x[i] / 0.02;
-    mean += u / N;
-    square += u * u / N;
-    fourth += u * u * u * u / N;
+    mean += u / (double)N;
+    square += u * u / (double)N;
+    fourth += u * u * u * u / (double)N;
     cr_assert(fabs(u) < 3.5);
   }
   const double slack = 5 / sqrt(N);
