@@ -71,6 +71,13 @@ static struct str whole(struct arena *a, const struct fmt_line *l, struct widths
   return buf_done(&b);
 }
 
+// What a type asks of the column of values: nothing where no value follows, and a choice runs over it.
+static size_t type_width(struct arena *a, const struct fmt_line *l) {
+  struct fmt_cells c = l->cells;
+  bool is_choice = c.type + 1 < c.value && l->piece[c.type + 1].tok.kind == TOKEN_STR;
+  return c.value < c.tail && !is_choice ? width_of(cell(a, l, c.type, c.value)) : 0;
+}
+
 static struct widths measure(struct arena *a, const struct fmt_line *l, uint32_t n) {
   struct widths w = {0};
   for (uint32_t i = 0; i < n; i++) {
@@ -78,7 +85,7 @@ static struct widths measure(struct arena *a, const struct fmt_line *l, uint32_t
     if (l[i].kind == FMT_DECL || l[i].kind == FMT_LET) {
       grow(&w.word, width_of(cell(a, &l[i], 0, c.name)));
       grow(&w.name, width_of(cell(a, &l[i], c.name, c.type)));
-      grow(&w.type, c.value < c.tail ? width_of(cell(a, &l[i], c.type, c.value)) : 0);
+      grow(&w.type, type_width(a, &l[i]));
     }
   }
   for (uint32_t i = 0; i < n; i++) {
