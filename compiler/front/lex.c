@@ -319,8 +319,8 @@ static struct token lex_stray_brace(struct lexer *lx, size_t begin) {
 
 static struct token lex_punctuation(struct lexer *lx, size_t begin) {
   for (int k = TOKEN_UPDATE; k <= TOKEN_RBRACKET; k++) {
-    struct str s = spelling((enum token_kind)k);
-    if (!is_at(lx, begin, s)) {
+    struct str s = {kinds[k] + 1, k <= TOKEN_GE ? 2 : 1};
+    if (s.p[0] != at(lx, begin) || !is_at(lx, begin, s)) {
       continue;
     }
     if (k == TOKEN_RBRACE && lx->depth > 0) {

@@ -66,6 +66,16 @@ static void check_golden(struct arena *a, const char *path, struct str text) {
   cr_expect(trouble.n == 0, "%.*s", STR_FMT(trouble));
 }
 
+static void check_canonical(struct arena *a, const char *path, struct str text) {
+  struct parsed x;
+  parse(&x, a, text);
+  cr_expect(str_eq(format(a, &x), text), "%s is not formatted", path);
+}
+
+Test(fmt, shipped_specs_are_formatted) {
+  each_file("specs", check_canonical);
+}
+
 Test(fmt, goldens) {
   each_file("tests/data/fmt", check_golden);
 }

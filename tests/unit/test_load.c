@@ -131,7 +131,7 @@ static struct str repeated(struct arena *a, const char *begin, char c, size_t n)
   return buf_done(&b);
 }
 
-// Ten million bytes of one character: a message, in linear time, without deep recursion.
+// A megabyte of one character: a few messages, and no deep recursion.
 Test(load, long_runs_are_refused_with_few_messages) {
   static const char *const begins[] = {"",
                                        "spec 1\n",
@@ -143,10 +143,10 @@ Test(load, long_runs_are_refused_with_few_messages) {
   for (size_t b = 0; b < sizeof begins / sizeof begins[0]; b++) {
     for (const char *c = runs; *c != '\0'; c++) {
       struct arena *a = arena_new(0);
-      struct str text = repeated(a, begins[b], *c, 10 << 20);
+      struct str text = repeated(a, begins[b], *c, 1 << 20);
       struct loaded x;
       load(&x, STR("run.opt"), (struct file_reader){read_text, &text});
-      bool is_fine = (b == 4 && *c != '\r') || (b == 1 && *c == '\n') || (b == 4);
+      bool is_fine = b == 4 || (b == 1 && *c == '\n'); // a comment, blank lines
       cr_expect(x.diags.n_errors > 0 || is_fine, "%s and many %c: accepted", begins[b],
                 *c);
       cr_expect(x.diags.n_errors <= 8, "%s and many %c: %u errors", begins[b], *c,
