@@ -71,11 +71,12 @@ static struct str whole(struct arena *a, const struct fmt_line *l, struct widths
   return buf_done(&b);
 }
 
-// What a type asks of the column of values: nothing where no value follows, and a choice runs over it.
+// What a type asks of the column of values: nothing where no value follows. A long choice runs over the column.
 static size_t type_width(struct arena *a, const struct fmt_line *l) {
+  enum { WIDEST = 24 };
   struct fmt_cells c = l->cells;
-  bool is_choice = c.type + 1 < c.value && l->piece[c.type + 1].tok.kind == TOKEN_STR;
-  return c.value < c.tail && !is_choice ? width_of(cell(a, l, c.type, c.value)) : 0;
+  size_t n = c.value < c.tail ? width_of(cell(a, l, c.type, c.value)) : 0;
+  return n <= WIDEST ? n : 0;
 }
 
 static struct widths measure(struct arena *a, const struct fmt_line *l, uint32_t n) {
