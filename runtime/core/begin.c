@@ -4,8 +4,6 @@
 #include "core/grads.h"
 #include "core/hostcode.h"
 
-#include <string.h>
-
 static steprt_status check_grads(struct steprt *rt, const void *const *grads) {
   for (uint32_t i = 0; i < rt->program->n_params; i++) {
     const struct rt_param *v = &rt->program->param[i];
@@ -59,8 +57,8 @@ static void measure(struct steprt *rt, double bound) {
 static bool same_inputs(const struct steprt *rt, uint32_t a, uint32_t b, uint32_t n) {
   bool same = rt->count[a] == rt->count[b];
   for (uint32_t s = 0; s < n && same; s++)
-    same = !memcmp(&rt->host[rt->host_index[rt->first_host[a] + s]],
-                   &rt->host[rt->host_index[rt->first_host[b] + s]], sizeof(double));
+    same = rt_same_double(rt->host[rt->host_index[rt->first_host[a] + s]],
+                          rt->host[rt->host_index[rt->first_host[b] + s]]);
   return same;
 }
 
@@ -110,31 +108,35 @@ static void advance(struct steprt *rt) {
     memcpy(rt->host, rt->host_next, rt->n_host * sizeof *rt->host);
 }
 
-steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step) {
-  struct steprt_step in;
-  double bound = 0, now = rt_now();
-  steprt_status s = rt_expect(rt, RT_PHASE_BOUND, RT_PHASE_BOUND, "begin");
-  if (s)
-    return s;
-  if (!step || !rt_read_versioned(&in, sizeof in, step))
-    return rt_refuse(
-        rt, STEPRT_BAD_ARGUMENT,
-        "begin: a step of a size or with a field that this library does not know");
-  if (!in.grads && rt->program->n_params > 0)
-    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "begin: no gradients");
-  uint32_t mode = rt_fpmode_enter();
-  if ((s = check_grads(rt, in.grads)) || (s = rt_hypers_check(rt)) ||
-      (s = clip_bound(rt, &bound)))
-    goto leave;
+// In the floating-point mode of the numbers section; the last thing that may refuse comes before the first change.
+static steprt_status begin(struct steprt *rt, const void *const *grads, double now) {
+  double bound = 0;
+  RT_TRY(check_grads(rt, grads));
+  RT_TRY(rt_hypers_check(rt));
+  RT_TRY(clip_bound(rt, &bound));
   rt->memory.silent = true;
   rt->begun = now;
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
-  take_grads(rt, in.grads);
+  take_grads(rt, grads);
   measure(rt, bound);
   if (!rt->report.skipped)
     advance(rt);
   rt->phase = RT_PHASE_BEGUN;
-leave:
+  return STEPRT_OK;
+}
+
+steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step) {
+  struct steprt_step in;
+  double now = rt_now();
+  RT_TRY(rt_expect(rt, RT_PHASE_BOUND, RT_PHASE_BOUND, "begin"));
+  if (!step || !rt_read_versioned(&in, sizeof in, step))
+    return rt_refuse(
+        rt, STEPRT_BAD_ARGUMENT,
+        "begin: a step of a size or with a field that this library does not know");
+  if (!in.grads)
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "begin: no gradients");
+  uint32_t mode = rt_fpmode_enter();
+  steprt_status s = begin(rt, in.grads, now);
   rt_fpmode_leave(mode);
   return s;
 }

@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 struct rt_shown rt_show(const char *name) {
@@ -14,17 +13,10 @@ struct rt_shown rt_show(const char *name) {
   return s;
 }
 
-__attribute__((format(printf, 2, 0))) static void
-keep_text(struct steprt *rt, const char *format, va_list args) {
-  vsnprintf(rt->error, sizeof rt->error, format, args);
-  if (rt->log)
-    rt->log(rt->log_ctx, STEPRT_ERROR, rt->error);
-}
-
 steprt_status rt_refuse(struct steprt *rt, steprt_status s, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  keep_text(rt, format, args);
+  vsnprintf(rt->error, sizeof rt->error, format, args);
   va_end(args);
   return s;
 }
@@ -32,7 +24,7 @@ steprt_status rt_refuse(struct steprt *rt, steprt_status s, const char *format, 
 steprt_status rt_fail(struct steprt *rt, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  keep_text(rt, format, args);
+  vsnprintf(rt->error, sizeof rt->error, format, args);
   va_end(args);
   rt->failed = true;
   return STEPRT_FAILED;
@@ -124,9 +116,7 @@ uint64_t steprt_count(const struct steprt *rt, uint32_t param) {
 
 steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t slot,
                                     double value) {
-  steprt_status s = rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_host_state");
-  if (s)
-    return s;
+  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_host_state"));
   if (!has_slot(rt, param, slot))
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no host state %u", param,
                      slot);
@@ -136,9 +126,7 @@ steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t 
 }
 
 steprt_status steprt_set_count(struct steprt *rt, uint32_t param, uint64_t count) {
-  steprt_status s = rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_count");
-  if (s)
-    return s;
+  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_count"));
   if (!has_param(rt, param) || !rt->program->param[param].active)
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no rule", param);
   rt->count[param] = count;

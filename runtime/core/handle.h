@@ -10,6 +10,8 @@
 #include "plan/program.h"
 #include "steprt.h"
 
+#include <string.h>
+
 enum { RT_MAX_PTRS = 64, RT_MAX_SCALARS = 256, RT_NONE = -1 };
 
 enum rt_phase {
@@ -86,7 +88,7 @@ struct rt_shown {
 };
 struct rt_shown rt_show(const char *name);
 
-// Keeps the text (unless the handle has failed), hands it to the log and returns `s`.
+// Keeps the text for steprt_error and returns `s`. Not to be called once the handle has failed.
 __attribute__((format(printf, 3, 4))) steprt_status
 rt_refuse(struct steprt *rt, steprt_status s, const char *format, ...);
 // The same for a failure inside a step: the handle is of no more use.
@@ -109,6 +111,22 @@ steprt_status rt_hypers_check(struct steprt *rt);
 
 // Runs a schedule, leaving out parameters that take no part; adds its times to the report.
 void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s);
+
+// Returns from the caller with any status but OK.
+#define RT_TRY(call)                                                                     \
+  do {                                                                                   \
+    steprt_status rt_status = (call);                                                    \
+    if (rt_status)                                                                       \
+      return rt_status;                                                                  \
+  } while (0)
+
+// Equal as bits: a NaN is the same as itself, 0 and -0 are not.
+static inline bool rt_same_double(double a, double b) {
+  uint64_t x, y;
+  memcpy(&x, &a, sizeof x);
+  memcpy(&y, &b, sizeof y);
+  return x == y;
+}
 
 double rt_now(void); // seconds, monotonic
 

@@ -1,8 +1,6 @@
 // Host states: which double belongs to which parameter's slot.
 #include "core/tables.h"
 
-#include <string.h>
-
 // The first rule of the same use line: its parameters keep the line's group states.
 static uint32_t line_of(const struct steprt_program *p, uint32_t rule) {
   for (uint32_t i = 0; i < rule; i++)
@@ -35,8 +33,8 @@ static steprt_status check_groups(struct steprt *rt) {
     const struct rt_rule *line = n > 0 ? &p->rule[line_of(p, i)] : r;
     bool same = n_group_states(line) == n;
     for (uint32_t k = 0; k < n && same; k++)
-      same = !memcmp(&line->host_init[group_slot(line, k)],
-                     &r->host_init[group_slot(r, k)], sizeof(double));
+      same = rt_same_double(line->host_init[group_slot(line, k)],
+                            r->host_init[group_slot(r, k)]);
     if (!same)
       return rt_refuse(rt, STEPRT_BAD_PROGRAM,
                        "rules '%s' and '%s' of one use line differ in group states",

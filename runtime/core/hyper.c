@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 int32_t steprt_hyper(const struct steprt *rt, const char *label, const char *name) {
   if (!rt || rt->phase < RT_PHASE_OPEN || !name)
@@ -30,9 +29,7 @@ static struct rt_shown full_name(const struct rt_hyper *h) {
 }
 
 steprt_status steprt_set_hyper(struct steprt *rt, int32_t hyper, double value) {
-  steprt_status s = rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_RUN, "set_hyper");
-  if (s)
-    return s;
+  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_RUN, "set_hyper"));
   if (!is_hyper(rt, hyper))
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "set_hyper: there is no hyper %d", hyper);
   const struct rt_hyper *h = &rt->program->hyper[hyper];

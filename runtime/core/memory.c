@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGN = 64, PAGE = 4096, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = 64, PAGE = 4096 };
+static const uint64_t HUGE_PAGE = 1 << 21;
 
 struct rt_block {
   struct rt_block *next;
@@ -43,9 +44,10 @@ void *rt_memory_alloc(struct rt_memory *m, uint64_t n, uint64_t size) {
     m->refused++;
     return NULL;
   }
-  if (__builtin_mul_overflow(n, size, &bytes) || bytes > PTRDIFF_MAX - 2 * HUGE_PAGE)
+  if (__builtin_mul_overflow(n, size, &bytes) ||
+      bytes > PTRDIFF_MAX - 2 * (int64_t)HUGE_PAGE)
     return NULL;
-  bytes = (bytes + 2 * ALIGN - 1) / ALIGN * ALIGN;
+  bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
   struct rt_block *b = bytes < HUGE_PAGE ? heap_block(bytes) : map_block(bytes);
   if (!b)
     return NULL;

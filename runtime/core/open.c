@@ -10,7 +10,6 @@ static steprt_status open_team(struct steprt *rt, uint32_t threads) {
     return rt_refuse(rt, s, "%u threads are too many", threads);
   if (s)
     return rt_refuse(rt, s, "no memory or no threads for a team of %u", threads);
-  rt_note(rt, "%u threads", rt_team_size(rt->team));
   return STEPRT_OK;
 }
 
@@ -34,6 +33,8 @@ static steprt_status open_products(struct steprt *rt) {
   steprt_status s = rt_blas_open(&rt->blas, why, sizeof why);
   if (s)
     return rt_refuse(rt, s, "no BLAS for matrix products: %s", why);
+  if (*why)
+    rt_note(rt, "%s", why);
   rt_note(rt, "products by %s", rt_blas_name(rt->blas));
   rt->scratch = rt_memory_alloc(&rt->memory, most, 1);
   if (!rt->scratch)
@@ -42,16 +43,16 @@ static steprt_status open_products(struct steprt *rt) {
   return STEPRT_OK;
 }
 
-static steprt_status make_everything(struct steprt *rt) {
-  steprt_status s = STEPRT_OK;
+static steprt_status make_everything(struct steprt *rt, uint32_t threads) {
+  RT_TRY(open_team(rt, threads));
   rt->base = rt_memory_alloc(&rt->memory, rt->program->n_buffers, sizeof *rt->base);
   if (!rt->base)
     return STEPRT_NO_MEMORY;
-  if ((s = rt_make_schedules(rt)) || (s = rt_make_scalars(rt)) ||
-      (s = rt_make_host_states(rt)) || (s = rt_make_buffers(rt, RT_BUF_TEMP)) ||
-      (s = open_products(rt)))
-    return s;
-  return STEPRT_OK;
+  RT_TRY(rt_make_schedules(rt));
+  RT_TRY(rt_make_scalars(rt));
+  RT_TRY(rt_make_host_states(rt));
+  RT_TRY(rt_make_buffers(rt, RT_BUF_TEMP));
+  return open_products(rt);
 }
 
 static steprt_status open_handle(struct steprt *rt, const struct steprt_program *program,
@@ -65,17 +66,14 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
         "open: options of a size or with a field that this library does not know");
   rt->log = o.log;
   rt->log_ctx = o.log_ctx;
-  steprt_status s = rt_check_program(rt, program);
-  if (s)
-    return s;
+  RT_TRY(rt_check_program(rt, program));
   rt->program = program;
-  if ((s = open_team(rt, o.threads)) || (s = make_everything(rt))) {
-    if (s == STEPRT_NO_MEMORY && !*rt->error)
-      rt_refuse(rt, s, "out of memory");
-    return s;
-  }
-  rt->phase = RT_PHASE_OPEN;
-  return STEPRT_OK;
+  steprt_status s = make_everything(rt, o.threads);
+  if (s == STEPRT_NO_MEMORY && !*rt->error)
+    return rt_refuse(rt, s, "out of memory");
+  if (!s)
+    rt->phase = RT_PHASE_OPEN;
+  return s;
 }
 
 steprt_status steprt_open(const struct steprt_program *program,
@@ -112,18 +110,16 @@ static steprt_status check_pointers(struct steprt *rt, void *const *params) {
 }
 
 steprt_status steprt_bind(struct steprt *rt, void *const *params) {
-  steprt_status s = rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_OPEN, "bind");
-  if (s)
-    return s;
-  if (!params && rt->program->n_params > 0)
+  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_OPEN, "bind"));
+  if (!params)
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "bind: no parameters");
-  if ((s = check_pointers(rt, params)) || (s = rt_make_buffers(rt, RT_BUF_STATE)))
-    return s;
-  for (uint32_t i = 0; i < rt->program->n_params; i++)
-    if (rt->program->param[i].active)
+  RT_TRY(check_pointers(rt, params));
+  RT_TRY(rt_make_buffers(rt, RT_BUF_STATE));
+  for (uint32_t i = 0; i < rt->program->n_params; i++) {
+    rt->takes_part[i] = rt->program->param[i].active;
+    if (rt->takes_part[i])
       rt->base[rt->program->param[i].param_buffer] = params[i];
-  for (uint32_t i = 0; i < rt->program->n_params; i++)
-    rt->takes_part[i] = true;
+  }
   rt_run_schedule(rt, &rt->init);
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
   rt->phase = RT_PHASE_BOUND;

@@ -2,8 +2,6 @@
 // other, each by all threads.
 #include "core/handle.h"
 
-#include <string.h>
-
 struct map_job {
   const struct steprt *rt;
   const struct rt_op *op;
@@ -77,9 +75,7 @@ static uint64_t map_bytes(const struct steprt *rt) {
 }
 
 steprt_status steprt_run(struct steprt *rt, const void *units) {
-  steprt_status s = rt_expect(rt, RT_PHASE_BEGUN, RT_PHASE_BEGUN, "run");
-  if (s)
-    return s;
+  RT_TRY(rt_expect(rt, RT_PHASE_BEGUN, RT_PHASE_BEGUN, "run"));
   if (units)
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
                      "run: sets of units are not known to this device; NULL runs all");
@@ -92,9 +88,7 @@ steprt_status steprt_run(struct steprt *rt, const void *units) {
 }
 
 steprt_status steprt_end(struct steprt *rt) {
-  steprt_status s = rt_expect(rt, RT_PHASE_RUN, RT_PHASE_RUN, "end");
-  if (s)
-    return s;
+  RT_TRY(rt_expect(rt, RT_PHASE_RUN, RT_PHASE_RUN, "end"));
   for (uint32_t i = 0; i < rt->program->n_params; i++)
     if (rt->takes_part[i])
       rt->base[rt->program->param[i].grad_buffer] = NULL;

@@ -30,20 +30,20 @@ enum {
   MAX_CPUS = 1 << 16
 };
 
+// What waiting threads poll, what working ones count with and what only the caller writes stand on lines of their own.
 struct rt_team {
-  uint32_t size;
-  uint32_t n_started;
-  struct worker *worker;
-
-  rt_item_fn fn;
-  void *ctx;
-  uint64_t n;
-
   alignas(64) _Atomic uint32_t gate;
   _Atomic uint32_t sleepers;
+  _Atomic uint32_t left; // bumped by the last worker to leave a closed job
   atomic_bool stop;
+
   alignas(64) _Atomic uint64_t next;
-  alignas(64) _Atomic uint32_t left; // bumped by the last worker to leave a closed job
+
+  alignas(64) uint64_t n;
+  rt_item_fn fn;
+  void *ctx;
+  uint32_t size, n_started;
+  struct worker *worker;
 };
 
 struct worker {

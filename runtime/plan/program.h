@@ -105,7 +105,7 @@ struct rt_op {
   const uint32_t *buffer; // kernel's n_ptrs buffers
   const uint32_t *scalar; // kernel's n_scalars: scalar of the rule, or RT_SCALAR_CLIP
   uint64_t numel;
-  // ORTHO: in (a temp, or a state or the parameter itself) -> temp out, both of the iteration's compute type
+  // ORTHO: in (f32 or the iteration's compute type: a temp, a state or the parameter) -> temp out (compute type)
   uint32_t iteration, in, out;
   uint64_t batch, rows, cols;
 };

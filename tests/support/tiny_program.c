@@ -42,7 +42,7 @@ static const struct rt_kernel kernels[] = {
 };
 
 // Scalars: beta, rate. Host states: decay (own), half (group).
-static const struct rt_host_ins code[] = {
+static const struct rt_host_ins code[TINY_INS] = {
     {.op = RT_HOST_HYPER, .out = 0, .index = TINY_BETA},
     {.op = RT_HOST_STATE, .out = 1, .index = 0},
     {.op = RT_HOST_MUL, .out = 2, .arg = {0, 1}},
@@ -144,6 +144,7 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
   memset(t, 0, sizeof *t);
   memcpy(t->kernel, kernels, sizeof kernels);
   memcpy(t->hyper, hypers, sizeof hypers);
+  memcpy(t->ins, code, sizeof code);
   t->momentum_scalar[1] = RT_SCALAR_CLIP;
   t->update_scalar[0] = 1;
   for (int r = 0; r < 2; r++)

@@ -10,7 +10,7 @@
 
 #include "plan/program.h"
 
-enum { TINY_PARAMS = 4, TINY_FROZEN = 2, TINY_BF16_GRAD = 3 };
+enum { TINY_PARAMS = 4, TINY_INS = 17, TINY_FROZEN = 2, TINY_BF16_GRAD = 3 };
 enum { TINY_LR, TINY_TWICE, TINY_BETA, TINY_CLIP, TINY_HYPERS };
 
 struct tiny {
@@ -19,6 +19,7 @@ struct tiny {
   struct rt_buffer buffer[TINY_PARAMS * 5];
   struct rt_kernel kernel[4];
   struct rt_rule rule[2];
+  struct rt_host_ins ins[TINY_INS]; // of both
   struct rt_hyper hyper[TINY_HYPERS];
   struct rt_op init[TINY_PARAMS], op[2 * TINY_PARAMS];
   uint32_t init_buffer[TINY_PARAMS][2], momentum_buffer[TINY_PARAMS][3],

@@ -1,6 +1,8 @@
 // Steps of a program made by hand: values, the same bits for any thread count, clip, skip, hypers, order of calls.
 #include "core/binned.h"
 #include "core/convert.h"
+#include "core/handle.h"
+#include "random.h"
 #include "support/tiny_run.h"
 
 #include <criterion/criterion.h>
@@ -345,8 +347,9 @@ Test(steprt, zero_elements_and_no_parameters_are_legal) {
   struct steprt_program empty = {0};
   struct steprt *rt;
   cr_assert_eq(steprt_open(&empty, NULL, &rt), STEPRT_OK);
-  cr_assert_eq(steprt_bind(rt, NULL), STEPRT_OK);
-  struct steprt_step step = {.size = sizeof step};
+  void *none[1] = {NULL};
+  cr_assert_eq(steprt_bind(rt, none), STEPRT_OK);
+  struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)none};
   cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK);
   cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_end(rt), STEPRT_OK);
@@ -360,4 +363,55 @@ Test(steprt, null_handles_are_harmless) {
   cr_assert_eq(steprt_hyper(NULL, "", "lr"), -1);
   cr_assert_null(steprt_buffer(NULL, 0));
   cr_assert_eq(steprt_open(NULL, NULL, NULL), STEPRT_BAD_ARGUMENT);
+}
+
+// wave 0: m := beta m + clip grad; u := m. wave 1: o := orthogonalize(u). wave 2: param := param - rate * o.
+Test(steprt, a_matrix_operation_runs_between_its_maps) {
+  enum { ROWS = 24, COLS = 40, NUMEL = ROWS * COLS };
+  static const double abc[2][3] = {{1.5, -0.5, 0}, {1.5, -0.5, 0}};
+  const struct rt_iteration it = {.name = "two",
+                                  .norm = RT_NORM_FROBENIUS,
+                                  .safety = 1,
+                                  .compute = RT_F32,
+                                  .n_steps = 2,
+                                  .abc = abc};
+  struct tiny t;
+  tiny_make(&t, (uint64_t[]){NUMEL, NUMEL, 1, 1});
+  t.program.iteration = &it;
+  t.program.n_iterations = 1;
+  struct rt_op update = t.op[3];
+  update.wave = 2;
+  update.buffer = (uint32_t[]){
+      0, 9}; // o: the temporary of the second parameter, which has no operations here
+  t.op[1] = (struct rt_op){.kind = RT_OP_ORTHO,
+                           .param = 0,
+                           .wave = 1,
+                           .in = 4,
+                           .out = 9,
+                           .batch = 1,
+                           .rows = ROWS,
+                           .cols = COLS};
+  t.op[2] = update;
+  t.program.n_ops = 3;
+  float param[NUMEL] = {0}, grad[NUMEL], other[NUMEL], expected[NUMEL];
+  uint64_t seed = 14;
+  for (int i = 0; i < NUMEL; i++)
+    grad[i] = (float)random_normal(&seed);
+  struct steprt *rt;
+  cr_assert_eq(steprt_open(&t.program, NULL, &rt), STEPRT_OK, "%s", steprt_error(rt));
+  cr_assert_eq(steprt_bind(rt, (void *[]){param, other, NULL, other}), STEPRT_OK);
+  const struct steprt_step step = {.size = sizeof step,
+                                   .grads = (const void *[]){grad, NULL, NULL, NULL}};
+  cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK);
+  cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
+  cr_assert_eq(steprt_end(rt), STEPRT_OK);
+  rt_ortho(rt->blas, rt->team, &it, grad, RT_F32, expected, 1, ROWS, COLS,
+           rt->scratch); // u = grad at step 1
+  float rate = (float)(0.1 * 0.5 / (1 - 0.9));
+  for (int i = 0; i < NUMEL; i++)
+    cr_assert_eq(param[i], 0 - rate * expected[i], "%d", i);
+  struct steprt_report done = {.size = sizeof done};
+  steprt_report(rt, &done);
+  cr_assert_gt(done.matrix_seconds, 0);
+  steprt_destroy(rt);
 }
