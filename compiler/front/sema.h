@@ -143,6 +143,7 @@ struct job_options {
   uint32_t n_defines, n_sets;
 };
 
+// For a program that parsed without errors: what a broken statement declares would be called unknown.
 void sema_check(struct front *f, const struct program *p);
 // NULL when anything was refused (reported). `sema_check` need not have run.
 struct job *sema_job(struct front *f, const struct program *p, const struct model *m,

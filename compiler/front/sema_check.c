@@ -117,7 +117,7 @@ static void try_target(struct checker *c, struct target *t, const double *hyper)
   }
   struct instance in = rule_instantiate(c->s, d, &c->use, t);
   c->fits |= in.fit != FIT_REQUIRE;
-  if (in.fit == FIT_OK && d->n_errors == 0) {
+  if (in.fit == FIT_OK && d->n_errors == c->s->errors_before) {
     lint(c, in.rule, hyper);
   }
 }
@@ -241,7 +241,7 @@ static void check_module(struct sema *s, const struct module *m, bool root) {
     const struct decl *d = &m->decl.v[i];
     if (d->kind == DECL_OPTIMIZER) {
       check_optimizer(s, d->optimizer);
-      if (root && s->f->diags->n_errors == 0) {
+      if (root && s->f->diags->n_errors == s->errors_before) {
         unused_optimizer(s, sema_optimizer(s, d->optimizer));
       }
     } else if (d->kind == DECL_RECIPE) {
@@ -251,14 +251,11 @@ static void check_module(struct sema *s, const struct module *m, bool root) {
 }
 
 void sema_check(struct front *f, const struct program *p) {
-  if (f->diags->n_errors != 0) {
-    return; // of the syntax: what is missing would be called unknown
-  }
-  struct sema s = {.f = f, .program = p};
+  struct sema s = {.f = f, .program = p, .errors_before = f->diags->n_errors};
   for (uint32_t m = p->module.n; m-- > 0;) { // imports before those that use them
     check_module(&s, p->module.v[m], m == 0);
   }
-  if (f->diags->n_errors == 0) {
+  if (f->diags->n_errors == s.errors_before) {
     unused_imports(&s);
   }
 }

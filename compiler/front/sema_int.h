@@ -85,6 +85,7 @@ struct recipe_info {
 struct sema {
   struct front *f;
   const struct program *program;
+  uint32_t errors_before; // of other programs in the same run
   VEC(struct opt_info *) opt;
 };
 

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 struct session {
   struct arena *arena;
@@ -106,6 +107,51 @@ Test(specs, forms_are_typed_as_committed) {
   for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     check_form(&forms[i]);
   }
+}
+
+// ---- the manual
+
+// The example of the manual is the root; what it imports lies beside it on disk.
+static bool read_example(void *ctx, struct arena *a, struct str path, struct str *text,
+                         struct str *why) {
+  if (str_is(path, "specs/example.opt")) {
+    *text = *(const struct str *)ctx;
+    return true;
+  }
+  struct file_reader disk = file_reader_disk();
+  return disk.read(disk.ctx, a, path, text, why);
+}
+
+static void check_example(struct str text, uint32_t number) {
+  struct arena *a = arena_new(0);
+  struct sources sources = {.arena = a};
+  struct diags diags;
+  diags_init(&diags, a, &sources);
+  struct front f = {a, &sources, &diags};
+  struct program *p = parse_program(&f, STR("specs/example.opt"),
+                                    (struct file_reader){read_example, &text});
+  if (diags.n_errors == 0) {
+    sema_check(&f, p);
+  }
+  struct str said = diag_render(&diags, DIAG_TEXT, false, a);
+  cr_expect(said.n == 0, "example %u of specs/README.md: %.*s", number, STR_FMT(said));
+  arena_free(a);
+}
+
+Test(specs, examples_of_the_manual_are_clean) {
+  struct arena *a = arena_new(0);
+  struct str text;
+  cr_assert(golden_read(a, "specs/README.md", &text));
+  static const char open[] = "```spec\n", close[] = "\n```\n";
+  uint32_t n = 0;
+  for (const char *at = text.p; (at = strstr(at, open)) != NULL;) {
+    const char *begin = at + sizeof open - 1, *end = strstr(begin, close);
+    cr_assert_not_null(end, "an example is not closed");
+    check_example((struct str){begin, (size_t)(end - begin) + 1}, ++n);
+    at = end + sizeof close - 1;
+  }
+  cr_expect_geq(n, 5);
+  arena_free(a);
 }
 
 // ---- iterations as maps of singular values
