@@ -24,7 +24,8 @@ static void check_param(const struct model *m, const struct model_param *p) {
   }
 }
 
-static void run(struct arena *a, struct str text) {
+static void run(struct arena *a, const uint8_t *data, size_t size) {
+  struct str text = {(const char *)data, size};
   struct sources sources = {.arena = a};
   struct diags diags;
   diags_init(&diags, a, &sources);
@@ -42,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   jmp_buf oom;
   arena_guard(a, &oom);
   if (setjmp(oom) == 0) {
-    run(a, (struct str){(const char *)data, size});
+    run(a, data, size);
   }
   arena_free(a);
   return 0;

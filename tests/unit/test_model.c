@@ -154,17 +154,21 @@ Test(model, the_longest_name) {
   arena_free(x.arena);
 }
 
-static bool fits(const char *text, size_t limit) {
-  struct arena *a = arena_new(limit);
+static void parse_in(struct arena *a, const char *text) {
   struct sources sources = {.arena = a};
   struct diags diags;
   diags_init(&diags, a, &sources);
   struct front f = {a, &sources, &diags};
+  cr_assert_not_null(model_parse(&f, STR("m.json"), str_of(text)));
+}
+
+static bool fits(const char *text, size_t limit) {
+  struct arena *a = arena_new(limit);
   jmp_buf oom;
   arena_guard(a, &oom);
   bool out = setjmp(oom) != 0;
   if (!out) {
-    cr_assert_not_null(model_parse(&f, STR("m.json"), str_of(text)));
+    parse_in(a, text);
   }
   arena_free(a);
   return !out;
