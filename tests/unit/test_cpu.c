@@ -9,9 +9,10 @@ static const struct phase_file {
   const char *path;
   uint32_t n_maps;
 } files[] = {
-    {"tests/data/ir/adamw.ir", 1}, {"tests/data/ir/muon.ir", 2},
-    {"tests/data/cpu/lion.ir", 1}, {"tests/data/cpu/first_step.ir", 1},
-    {"tests/data/cpu/zoo.ir", 1},
+    {"tests/data/ir/adamw.ir", 1},     {"tests/data/ir/muon.ir", 2},
+    {"tests/data/cpu/lion.ir", 1},     {"tests/data/cpu/first_step.ir", 1},
+    {"tests/data/cpu/zoo.ir", 1},      {"tests/data/cpu/guarded.ir", 1},
+    {"tests/data/cpu/momentum.ir", 2},
 };
 static const char *const cpus[] = {"native", "x86-64-v3", "x86-64"};
 enum { N_FILES = sizeof files / sizeof files[0], N_TARGETS = 3 };
@@ -51,5 +52,46 @@ Test(cpu, kernels_equal_plain_c_on_any_cut) {
         check_phase(files[f].path, i, cpus[t], 1 << 24);
       }
     }
+  }
+}
+
+static uint32_t slot_named(const struct cpu_case *c, const char *name) {
+  for (uint32_t i = 0; i < c->kernel->n_slots; i++) {
+    if (str_is(c->kernel->slot[i].name, name)) {
+      return i;
+    }
+  }
+  cr_assert_fail("no tensor %s", name);
+  return 0;
+}
+
+// The arm not taken of a uniform `where` reads nothing: what it alone reads may be NULL.
+static void check_absent(const char *cpu, bool first, bool early) {
+  struct cpu_case c = cpu_case_open("tests/data/cpu/guarded.ir", 0, cpu, 1);
+  struct cpu_data got = cpu_data_new(&c, 100, 0, 7), want = cpu_data_new(&c, 100, 0, 7);
+  const struct phase *ph = &c.phases->phase[c.phase];
+  for (uint32_t k = 0; k < ph->n_scalars; k++) {
+    bool is_first = str_is(ir_at(c.phases->ir, ph->scalar[k])->name, "first");
+    got.scalar[k] = want.scalar[k] = is_first ? first : early;
+  }
+  cpu_reference_run(&c, &want, 0, 100);
+  void *m = got.tensor[slot_named(&c, "m")], *v = got.tensor[slot_named(&c, "v")];
+  got.tensor[slot_named(&c, "m")] = first ? NULL : m;
+  got.tensor[slot_named(&c, "v")] = first || early ? NULL : v;
+  cpu_case_run(&c, &got, 0, 100);
+  got.tensor[slot_named(&c, "m")] = m;
+  got.tensor[slot_named(&c, "v")] = v;
+  cpu_data_expect_equal(&c, &got, &want);
+  cpu_data_free(&got);
+  cpu_data_free(&want);
+  cpu_case_close(&c);
+}
+
+Test(cpu, untaken_arms_read_nothing) {
+  for (uint32_t t = 0; t < N_TARGETS; t++) {
+    check_absent(cpus[t], true, true);
+    check_absent(cpus[t], true, false);
+    check_absent(cpus[t], false, true);
+    check_absent(cpus[t], false, false);
   }
 }

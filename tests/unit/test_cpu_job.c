@@ -38,6 +38,42 @@ Test(cpu_job, shapes_and_rules_share_kernels) {
   cpu_job_close(&j);
 }
 
+// Equal math under other names is one kernel, other math under the same name another.
+Test(cpu_job, kernels_are_what_they_compute) {
+  static const char spec[] = "spec 1\n"
+                             "optimizer a {\n"
+                             "  hyper lr : f32 = 1\n"
+                             "  static sum : bool = false\n"
+                             "  state m : f32 like param\n"
+                             "  m := if sum then m + grad else m - grad\n"
+                             "  param := param - lr * m\n"
+                             "}\n"
+                             "optimizer b {\n"
+                             "  hyper rate : f32 = 2\n"
+                             "  state v : f32 like param\n"
+                             "  v := v - grad\n"
+                             "  param := param - rate * v\n"
+                             "}\n"
+                             "recipe r {\n"
+                             "  use a as one when name == \"one\"\n"
+                             "  use b as two when name == \"two\"\n"
+                             "  use a as three(sum = true)\n"
+                             "}\n";
+  static const struct job_param_spec p[] = {{"one", ST_F32, ST_F32, VECTOR(8)},
+                                            {"two", ST_F32, ST_F32, MATRIX(3, 5)},
+                                            {"three", ST_F32, ST_F32, VECTOR(8)}};
+  struct cpu_job j = cpu_job_open("x.opt", spec, "", p, 3);
+  struct cpu_program *c = cpu_job_compile(&j, "native");
+  const struct steprt_program *s = cpu_program_step(c);
+  cr_assert_eq(s->n_kernels, 2);
+  cr_expect_str_eq(s->kernel[0].name, "a__p0__f32");
+  cr_expect_str_eq(s->kernel[1].name, "a__p0__f32__2");
+  cr_expect_eq(s->op[0].kernel, s->op[1].kernel);
+  cr_expect_neq(s->op[0].kernel, s->op[2].kernel);
+  cpu_program_free(c);
+  cpu_job_close(&j);
+}
+
 static bool op_uses(const struct steprt_program *s, const struct rt_op *op,
                     uint32_t buffer) {
   if (op->kind == RT_OP_ORTHO) {
