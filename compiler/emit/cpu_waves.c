@@ -2,21 +2,27 @@
 //
 // Operations of one wave share nothing that one of them writes. Parameters without matrix operations are all in
 // wave 0. A matrix parameter takes one wave per phase, map - orthogonalize - map; its last map runs beside the first
-// of the next matrix parameter, on the other of two sets of temps (each temp as large as its largest user). An
-// orthogonalize has its wave to itself: it takes all threads.
+// of the next matrix parameter. An orthogonalize has its wave to itself: it takes all threads. Temps are shared by
+// all parameters, each as large as its largest user; what two neighbours may use at once decides how many there are.
 #include "emit/cpu_plan.h"
 
-enum { N_SETS = 2 };
-
-// Temps of one set: by storage, in order of use within a parameter.
+// Where a temp is used in its parameter's waves, and so which buffers it may share.
+enum temp_role {
+  TEMP_FRONT, // written in the first, no longer read in the last: free again when the next parameter begins
+  TEMP_INNER, // written after the first
+  TEMP_CROSS, // from the first to the last, where the next parameter writes its own: two sets, in turns
+  TEMP_CROSS_ODD,
+  N_TEMP_ROLES
+};
+// By role and storage, in order of use within a parameter.
 struct temp_pool {
-  VEC(uint32_t) buffer[N_SETS][ST_BF16 + 1];
+  VEC(uint32_t) buffer[N_TEMP_ROLES][ST_BF16 + 1];
 };
 
 struct waves {
   struct planner *p;
   struct temp_pool pool;
-  uint32_t set; // of the parameter at hand
+  bool odd; // the parameter at hand is the second of a pair
 };
 
 static const struct phases *phases_of(const struct planner *p, uint32_t param) {
@@ -32,22 +38,36 @@ static bool is_matrix_rule(const struct phases *ph) {
   return false;
 }
 
-// The buffer of a rule's temp in the current set, grown to `numel`.
+static bool is_first_wave(const struct phases *ph, uint32_t phase) {
+  return phase == 0 || (phase == 1 && ph->phase[0].kind == PHASE_HOST);
+}
+
+static enum temp_role role_of(const struct phases *ph, uint32_t temp) {
+  const struct phase_temp *t = &ph->temp[temp];
+  if (!is_first_wave(ph, t->producer)) {
+    return TEMP_INNER;
+  }
+  return t->last_consumer == ph->n_phases - 1 ? TEMP_CROSS : TEMP_FRONT;
+}
+
+// The buffer of a rule's temp, grown to `numel`.
 static uint32_t temp_buffer(struct waves *w, const struct phases *ph, uint32_t temp,
                             uint64_t numel) {
   struct planner *p = w->p;
   enum storage storage = ph->temp[temp].storage;
+  enum temp_role role = role_of(ph, temp);
   uint32_t ordinal = 0;
   for (uint32_t i = 0; i < temp; i++) {
-    ordinal += ph->temp[i].storage == storage;
+    ordinal += ph->temp[i].storage == storage && role_of(ph, i) == role;
   }
-  while (w->pool.buffer[w->set][storage].n <= ordinal) {
+  role = role == TEMP_CROSS && w->odd ? TEMP_CROSS_ODD : role;
+  while (w->pool.buffer[role][storage].n <= ordinal) {
     struct rt_buffer b = {
         .kind = RT_BUF_TEMP, .storage = storage, .param = UINT32_MAX, .name = "temp"};
     VEC_PUSH(p->arena, p->buffer, b);
-    VEC_PUSH(p->arena, w->pool.buffer[w->set][storage], p->buffer.n - 1);
+    VEC_PUSH(p->arena, w->pool.buffer[role][storage], p->buffer.n - 1);
   }
-  uint32_t buffer = w->pool.buffer[w->set][storage].v[ordinal];
+  uint32_t buffer = w->pool.buffer[role][storage].v[ordinal];
   if (p->buffer.v[buffer].numel < numel) {
     p->buffer.v[buffer].numel = numel;
   }
@@ -274,7 +294,7 @@ void cpu_plan_ops(struct planner *p) {
   for (uint32_t i = 0; i < n; i++) {
     if (takes_part(p, i) && is_matrix_rule(phases_of(p, i))) {
       wave = put_param(&w, i, wave);
-      w.set = (w.set + 1) % N_SETS;
+      w.odd = !w.odd;
     }
   }
   for (uint32_t i = 0; i < n; i++) {
