@@ -1,9 +1,8 @@
 // Bytes to tokens. Knows newlines, brackets and the statement that an unclosed bracket would swallow.
 #include "front/lex.h"
 
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
+#include "front/lex_number.h"
+
 #include <string.h>
 
 static const char *const kinds[N_TOKENS] = {
@@ -207,80 +206,23 @@ static struct token lex_word(struct lexer *lx, size_t begin) {
   return t;
 }
 
-static size_t skip_digits(const struct lexer *lx, size_t i) {
-  while (is_digit(at(lx, i))) {
-    i++;
-  }
-  return i;
-}
-
-// NUM = digits [ "." digits ] [ "e" [ "+" | "-" ] digits ]; 0 where the text at `i` is not one.
-static size_t number_end(const struct lexer *lx, size_t i, bool *is_int) {
-  size_t end = skip_digits(lx, i);
-  *is_int = true;
-  if (end != i && at(lx, end) == '.' && is_digit(at(lx, end + 1))) {
-    end = skip_digits(lx, end + 1);
-    *is_int = false;
-  }
-  if (end != i && at(lx, end) == 'e') {
-    size_t digits = end + (at(lx, end + 1) == '+' || at(lx, end + 1) == '-' ? 2 : 1);
-    if (is_digit(at(lx, digits))) {
-      end = skip_digits(lx, digits);
-      *is_int = false;
-    }
-  }
-  return end == i || is_name_char(at(lx, end)) || at(lx, end) == '.' ? 0 : end;
-}
-
-// The host program may have called setlocale: a spec's decimal point is a point all the same.
-static double read_double(const char *digits) {
-  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  double x = c == (locale_t)0 ? strtod(digits, NULL) : strtod_l(digits, NULL, c);
-  if (c != (locale_t)0) {
-    freelocale(c);
-  }
-  return x;
-}
-
-static bool has_nonzero_digit(struct str s) {
-  for (size_t i = 0; i < s.n && s.p[i] != 'e'; i++) {
-    if (s.p[i] >= '1' && s.p[i] <= '9') {
-      return true;
-    }
-  }
-  return false;
-}
-
-// At most 2^53: each integer up to there is a double.
-static bool is_exact(struct str digits) {
-  uint64_t x = 0;
-  for (size_t i = 0; i < digits.n && x <= (uint64_t)1 << 53; i++) {
-    x = x * 10 + (uint64_t)(digits.p[i] - '0');
-  }
-  return x <= (uint64_t)1 << 53;
-}
-
 static struct token lex_number(struct lexer *lx, size_t begin) {
+  const char *p = lx->source->text.p + begin;
   bool is_int;
-  size_t end = number_end(lx, begin, &is_int);
-  if (end == 0) {
-    for (end = begin; is_name_char(at(lx, end)) || at(lx, end) == '.';) {
-      end++;
-    }
-    struct str text = {lx->source->text.p + begin, end - begin};
-    diag_help(lx->diags, report(lx, begin, end, E0108, &text),
+  size_t n = number_scan(p, &is_int);
+  if (n == 0) {
+    struct str wrong = {p, number_scan_wrong(p)};
+    diag_help(lx->diags, report(lx, begin, begin + wrong.n, E0108, &wrong),
               STR("numbers look like 3, 0.5 or 1e-8"));
-    return make_bad(lx, begin, end);
+    return make_bad(lx, begin, begin + wrong.n);
   }
-  struct token t = make(lx, TOKEN_NUM, begin, end);
+  struct token t = make(lx, TOKEN_NUM, begin, begin + n);
   t.is_int = is_int;
-  t.num = read_double(t.text.p);
-  if (isinf(t.num) || (is_int && !is_exact(t.text)) ||
-      (t.num == 0.0 && has_nonzero_digit(t.text))) {
-    report(lx, begin, end, E0109, &t.text);
-    return make_bad(lx, begin, end);
+  if (!number_value(t.text, is_int, &t.num)) {
+    report(lx, begin, begin + n, E0109, &t.text);
+    return make_bad(lx, begin, begin + n);
   }
-  lx->at = (uint32_t)end;
+  lx->at = (uint32_t)(begin + n);
   return t;
 }
 

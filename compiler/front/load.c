@@ -1,76 +1,5 @@
-// A root file and what it imports: reading, resolving paths, cycles, names that meet.
-#include "front/ast.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum {
-  MAX_FILE = 16 << 20, // bytes; the longest spec we know has 200 lines
-  MAX_FILES = 256,     // of one program
-};
-
-// ---- reading
-
-static size_t read_all(int fd, char *buf, size_t cap) {
-  size_t n = 0;
-  while (n < cap) {
-    ssize_t got = read(fd, buf + n, cap - n);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return SIZE_MAX;
-    }
-    if (got == 0) {
-      break;
-    }
-    n += (size_t)got;
-  }
-  return n;
-}
-
-static bool refuse(struct str *why, struct arena *a, int error) {
-  char text[256];
-  *why = str_copy(a, str_of(strerror_r(error, text, sizeof text)));
-  return false;
-}
-
-// The buffer is allocated before the file is opened: running out of memory must not leave it open.
-static bool read_disk(void *ctx, struct arena *a, struct str path, struct str *text,
-                      struct str *why) {
-  (void)ctx;
-  const char *name = str_cstr(a, path);
-  struct stat st;
-  if (stat(name, &st) != 0) {
-    return refuse(why, a, errno);
-  }
-  if (S_ISDIR(st.st_mode)) {
-    return refuse(why, a, EISDIR);
-  }
-  bool is_sized = S_ISREG(st.st_mode) && st.st_size >= 0 && st.st_size < MAX_FILE;
-  size_t cap = (is_sized ? (size_t)st.st_size : (size_t)MAX_FILE) + 1;
-  char *buf = arena_alloc(a, cap, 1);
-  int fd = open(name, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return refuse(why, a, errno);
-  }
-  size_t n = read_all(fd, buf, cap);
-  int error = errno;
-  (void)close(fd);
-  if (n == SIZE_MAX) {
-    return refuse(why, a, error);
-  }
-  *text = (struct str){buf, n};
-  return true;
-}
-
-struct file_reader file_reader_disk(void) {
-  return (struct file_reader){.read = read_disk};
-}
+// A root file and what it imports: resolving paths, loading each file once, looking names up.
+#include "front/load.h"
 
 // ---- paths
 
@@ -132,7 +61,7 @@ static bool load_file(struct loader *l, struct str path, struct str key, struct 
   struct front *f = l->f;
   struct str text, why = STR("");
   bool ok = l->reader.read(l->reader.ctx, f->arena, path, &text, &why);
-  if (ok && text.n > MAX_FILE) {
+  if (ok && text.n > LOAD_MAX_FILE) {
     ok = false;
     why = STR("it is larger than 16 MiB");
   }
@@ -160,8 +89,8 @@ static void load_import(struct loader *l, struct import *i, struct str from) {
   if (i->target != UINT32_MAX) {
     return;
   }
-  if (l->key.n == MAX_FILES) {
-    DIAG(f->diags, i->span, E0117, str_fmt(f->arena, "%d", (int)MAX_FILES));
+  if (l->key.n == LOAD_MAX_FILES) {
+    DIAG(f->diags, i->span, E0117, str_fmt(f->arena, "%d", (int)LOAD_MAX_FILES));
     return;
   }
   if (load_file(l, key, key, i->span)) {
@@ -178,105 +107,6 @@ static void load_imports(struct loader *l, const struct module *m) {
   }
 }
 
-// ---- cycles
-
-struct walk {
-  struct front *f;
-  const struct program *program;
-  enum { UNSEEN, OPEN, DONE } state[MAX_FILES];
-  uint32_t path[MAX_FILES], depth; // the open modules, outermost first
-};
-
-static void report_cycle(struct walk *w, const struct import *i) {
-  struct buf b = buf_new(w->f->arena);
-  uint32_t k = 0;
-  while (w->path[k] != i->target) {
-    k++;
-  }
-  for (; k < w->depth; k++) {
-    buf_str(&b, w->f->sources->file.v[w->program->module.v[w->path[k]]->file].path);
-    buf_puts(&b, " -> ");
-  }
-  buf_str(&b, w->f->sources->file.v[w->program->module.v[i->target]->file].path);
-  DIAG(w->f->diags, i->span, E0115, buf_done(&b));
-}
-
-// Depth first; at most MAX_FILES deep.
-static void find_cycles(struct walk *w, uint32_t module) {
-  const struct module *m = w->program->module.v[module];
-  w->state[module] = OPEN;
-  w->path[w->depth++] = module;
-  for (uint32_t i = 0; i < m->decl.n; i++) {
-    const struct decl *d = &m->decl.v[i];
-    if (d->kind != DECL_IMPORT || d->import.target == UINT32_MAX) {
-      continue;
-    }
-    if (w->state[d->import.target] == OPEN) {
-      report_cycle(w, &d->import);
-    } else if (w->state[d->import.target] == UNSEEN) {
-      find_cycles(w, d->import.target);
-    }
-  }
-  w->depth--;
-  w->state[module] = DONE;
-}
-
-// ---- names
-
-struct named {
-  struct str name;
-  struct span span;
-  uint32_t order;
-};
-
-static bool decl_name(const struct decl *d, struct named *out) {
-  switch (d->kind) {
-  case DECL_IMPORT: return false;
-  case DECL_OPTIMIZER:
-    *out = (struct named){.name = d->optimizer->name, .span = d->optimizer->name_span};
-    break;
-  case DECL_ITERATION:
-    *out = (struct named){.name = d->iteration->name, .span = d->iteration->name_span};
-    break;
-  case DECL_RECIPE:
-    *out = (struct named){.name = d->recipe->name, .span = d->recipe->name_span};
-    break;
-  }
-  return out->name.n != 0;
-}
-
-static int by_name(const void *a, const void *b) {
-  const struct named *x = a, *y = b;
-  int c = str_cmp(x->name, y->name);
-  return c != 0 ? c : (x->order > y->order) - (x->order < y->order);
-}
-
-// One name space for optimizers, iterations and recipes, over all files: SPEC:name must say which.
-static void check_names(struct front *f, const struct program *p) {
-  VEC(struct named) all = {0};
-  for (uint32_t m = 0; m < p->module.n; m++) {
-    for (uint32_t i = 0; i < p->module.v[m]->decl.n; i++) {
-      struct named n;
-      if (decl_name(&p->module.v[m]->decl.v[i], &n)) {
-        n.order = all.n;
-        VEC_PUSH(f->arena, all, n);
-      }
-    }
-  }
-  if (all.n == 0) {
-    return;
-  }
-  qsort(all.v, all.n, sizeof all.v[0], by_name);
-  for (uint32_t i = 1, first = 0; i < all.n; i++) {
-    if (!str_eq(all.v[i].name, all.v[first].name)) {
-      first = i;
-      continue;
-    }
-    struct diag *d = DIAG(f->diags, all.v[i].span, E0118, all.v[i].name);
-    diag_note(f->diags, d, all.v[first].span, STR("it is defined here"));
-  }
-}
-
 // ---- the whole
 
 struct program *parse_program(struct front *f, struct str path,
@@ -289,44 +119,59 @@ struct program *parse_program(struct front *f, struct str path,
   for (uint32_t i = 0; i < l.program->module.n; i++) { // grows meanwhile
     load_imports(&l, l.program->module.v[i]);
   }
-  struct walk w = {.f = f, .program = l.program};
-  find_cycles(&w, 0);
-  check_names(f, l.program);
+  load_check_cycles(f, l.program);
+  load_check_names(f, l.program);
   return l.program;
 }
 
-const struct optimizer *program_optimizer(const struct program *p, struct str name) {
+struct str decl_name(const struct decl *d, struct span *at) {
+  struct str name = STR("");
+  struct span span = d->span;
+  switch (d->kind) {
+  case DECL_IMPORT: break;
+  case DECL_OPTIMIZER:
+    name = d->optimizer->name;
+    span = d->optimizer->name_span;
+    break;
+  case DECL_ITERATION:
+    name = d->iteration->name;
+    span = d->iteration->name_span;
+    break;
+  case DECL_RECIPE:
+    name = d->recipe->name;
+    span = d->recipe->name_span;
+    break;
+  }
+  if (at != NULL) {
+    *at = span;
+  }
+  return name;
+}
+
+static const struct decl *find_decl(const struct program *p, enum decl_kind kind,
+                                    struct str name) {
   for (uint32_t m = 0; m < p->module.n; m++) {
     for (uint32_t i = 0; i < p->module.v[m]->decl.n; i++) {
       const struct decl *d = &p->module.v[m]->decl.v[i];
-      if (d->kind == DECL_OPTIMIZER && str_eq(d->optimizer->name, name)) {
-        return d->optimizer;
+      if (d->kind == kind && str_eq(decl_name(d, NULL), name)) {
+        return d;
       }
     }
   }
   return NULL;
+}
+
+const struct optimizer *program_optimizer(const struct program *p, struct str name) {
+  const struct decl *d = find_decl(p, DECL_OPTIMIZER, name);
+  return d == NULL ? NULL : d->optimizer;
 }
 
 const struct iteration *program_iteration(const struct program *p, struct str name) {
-  for (uint32_t m = 0; m < p->module.n; m++) {
-    for (uint32_t i = 0; i < p->module.v[m]->decl.n; i++) {
-      const struct decl *d = &p->module.v[m]->decl.v[i];
-      if (d->kind == DECL_ITERATION && str_eq(d->iteration->name, name)) {
-        return d->iteration;
-      }
-    }
-  }
-  return NULL;
+  const struct decl *d = find_decl(p, DECL_ITERATION, name);
+  return d == NULL ? NULL : d->iteration;
 }
 
 const struct recipe *program_recipe(const struct program *p, struct str name) {
-  for (uint32_t m = 0; m < p->module.n; m++) {
-    for (uint32_t i = 0; i < p->module.v[m]->decl.n; i++) {
-      const struct decl *d = &p->module.v[m]->decl.v[i];
-      if (d->kind == DECL_RECIPE && str_eq(d->recipe->name, name)) {
-        return d->recipe;
-      }
-    }
-  }
-  return NULL;
+  const struct decl *d = find_decl(p, DECL_RECIPE, name);
+  return d == NULL ? NULL : d->recipe;
 }

@@ -1,6 +1,6 @@
 // Any bytes as a spec: they are parsed or refused with a message, never more. What parses can be formatted, which
 // changes neither its tree nor the formatted text.
-#include "front/ast.h"
+#include "front/sema.h"
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -36,10 +36,11 @@ static void run(struct arena *a, struct str text) {
   struct program *p =
       parse_program(&f, STR("fuzz.opt"), (struct file_reader){read_again, &text});
   check(p != NULL);
-  check(diag_render(&diags, DIAG_TEXT, false, a).n > 0 || diags.n_errors == 0);
   if (diags.n_errors == 0) {
     check_format(a, &f, p->module.v[0]);
+    sema_check(&f, p);
   }
+  check(diag_render(&diags, DIAG_TEXT, false, a).n > 0 || diags.n_errors == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
