@@ -13,21 +13,23 @@ static double no_nan(double b) {
   return b >= 0 ? b : INFINITY;
 }
 
-static struct bounded add_rounding(double v, double propagated, struct float_format f,
-                                   bool fits) {
+// What rests exactly and was computed exactly is exact.
+static struct bounded add_rounding(double v, double propagated, enum storage s) {
   double p = no_nan(propagated);
   if (!isfinite(v)) {
     return (struct bounded){v, p > 0 ? INFINITY : 0};
   }
-  double most = fabs(v) + p;
-  if (p == 0 && fits) {
+  bool holds = p == 0 && (s == ST_F32 ? (double)(float)v == v : storage_holds(s, v));
+  if (holds) {
     return (struct bounded){v, 0};
   }
+  struct float_format f = storage_format(s);
+  double most = fabs(v) + p;
   return (struct bounded){v, most > f.max ? INFINITY : p + format_half_ulp(f, most)};
 }
 
 struct bounded bounded_rounded(double v, double propagated) {
-  return add_rounding(v, propagated, storage_format(ST_F32), storage_holds(ST_F32, v));
+  return add_rounding(v, propagated, ST_F32);
 }
 
 struct bounded bounded_to_f32(double x) {
@@ -47,7 +49,7 @@ struct bounded bounded_round(enum storage s, struct bounded x) {
     double clipped = copysign(f.max, x.v); // saturates
     return (struct bounded){clipped, fabs(x.v) - x.b >= f.max ? 0 : x.b};
   }
-  return add_rounding(x.v, x.b, f, storage_holds(s, x.v));
+  return add_rounding(x.v, x.b, s);
 }
 
 static double times(double magnitude, double deviation) {

@@ -21,7 +21,7 @@ bool ir_tensors_same(const struct ir *ir, const struct ir_tensors *a,
 
 void ir_eval(struct arena *a, const struct ir *ir, struct ir_tensors *t);
 // Runs phase after phase: each sees its scalars, its temps and the tensors as earlier phases left them, nothing else.
-// Returns what an instruction lacked, or an empty string.
+// A load whose guards say that it is not needed gives nonsense. Returns what an instruction lacked, or an empty string.
 struct str ir_eval_phases(struct arena *a, const struct phases *p, struct ir_tensors *t);
 
 #endif

@@ -139,7 +139,9 @@ struct ir *ir_random(struct arena *a, uint64_t seed, uint32_t n) {
   make_header(&g);
   (void)try_op(&g, IR_GRAD);
   for (uint32_t i = 0; i < n; i++) {
-    enum ir_op op = (enum ir_op)below(&g, N_IR_OPS);
+    bool choose = below(&g, 8) ==
+                  0; // `where` has many forms that matter, and seldom fits by chance
+    enum ir_op op = choose ? IR_WHERE : (enum ir_op)below(&g, N_IR_OPS);
     if (ir_op_info(op)->kind != IRK_STORE) {
       (void)try_op(&g, op);
       continue;

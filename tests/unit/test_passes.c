@@ -1,11 +1,11 @@
-// Passes and phases change no bits: random IR, run with f32 arithmetic before and after.
-#include "ir/phases.h"
+// Passes change no bits: random IR, run with f32 arithmetic before and after; and what each makes of a case.
 #include "support/ir_eval.h"
 #include "support/ir_random.h"
 #include "support/ir_text.h"
 
 #include <criterion/criterion.h>
 
+#define FOLDER "tests/data/passes/"
 enum { N_SEEDS = 2000 };
 
 struct pass {
@@ -81,26 +81,56 @@ Test(passes, print_and_parse_are_a_fixed_point) {
   }
 }
 
-static void check_phases(uint64_t seed, bool optimised) {
-  struct arena *a = arena_new(0);
-  struct ir *ir = random_ir(a, seed);
-  struct ir_tensors t = ir_tensors_random(a, ir, seed);
-  struct ir_tensors got = ir_tensors_copy(a, ir, &t);
-  if (optimised) {
-    cr_assert_eq(ir_optimize(ir, (struct pass_log){0}).n, 0);
+// tests/data/passes/NAME.PASS.ir: what goes in; NAME.PASS.out: what that pass makes of it.
+Test(passes, cases_are_as_committed) {
+  struct ir_text t = ir_text_new();
+  for (uint32_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
+    struct str *name;
+    const char *suffix = str_fmt(t.arena, ".%s.ir", passes[p].name).p;
+    uint32_t n = golden_list(t.arena, FOLDER, suffix, &name);
+    cr_expect_gt(n, 0, "no case for %s", passes[p].name);
+    for (uint32_t i = 0; i < n; i++) {
+      struct str text, stem = {name[i].p, name[i].n - (sizeof ".ir" - 1)};
+      cr_assert(golden_read(t.arena, str_fmt(t.arena, FOLDER "%.*s", STR_FMT(name[i])).p,
+                            &text));
+      struct ir *ir = ir_text_parse(&t, text);
+      passes[p].run(ir);
+      const char *out = str_fmt(t.arena, FOLDER "%.*s.out", STR_FMT(stem)).p;
+      struct str trouble = golden_compare(t.arena, out, ir_print(t.arena, ir));
+      cr_expect(trouble.n == 0, "%.*s", STR_FMT(trouble));
+    }
   }
-  const struct phases *p = phases_cut(a, ir);
-  struct str wrong = ir_eval_phases(a, p, &got);
-  ir_eval(a, ir, &t);
-  struct str text = phases_print(a, p);
-  cr_assert(wrong.n == 0 && ir_tensors_same(ir, &t, &got), "seed %llu: %.*s\n%.*s",
-            (unsigned long long)seed, STR_FMT(wrong), STR_FMT(text));
-  arena_free(a);
+  ir_text_free(&t);
 }
 
-Test(passes, phases_keep_bits) {
-  for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-    check_phases(seed, false);
-    check_phases(seed, true);
-  }
+static void count_pass(void *ctx, const char *pass, const struct ir *ir, bool changed,
+                       double seconds) {
+  uint32_t *n = ctx;
+  cr_expect_str_eq(pass, passes[*n % 4].name);
+  cr_expect(ir->ins.n > 0 && seconds >= 0);
+  cr_expect(*n < 4 || !changed, "%s changes what was optimised", pass);
+  ++*n;
+}
+
+Test(passes, optimising_twice_changes_nothing) {
+  struct ir_text t = ir_text_new();
+  struct str text;
+  cr_assert(golden_read(t.arena, "tests/data/ir/muon.ir", &text));
+  struct ir *ir = ir_text_parse(&t, text);
+  uint32_t n = 0;
+  cr_assert_eq(ir_optimize(ir, (struct pass_log){count_pass, &n}).n, 0);
+  cr_assert_eq(ir_optimize(ir, (struct pass_log){count_pass, &n}).n, 0);
+  cr_assert_eq(n, 8);
+  ir_text_free(&t);
+}
+
+Test(passes, broken_input_is_named) {
+  struct ir_text t = ir_text_new();
+  struct str text;
+  cr_assert(golden_read(t.arena, "tests/data/ir/muon.ir", &text));
+  struct ir *ir = ir_text_parse(&t, text);
+  ir->ins.v[ir->ins.n - 2].cls = CLS_ROW;
+  struct str wrong = ir_optimize(ir, (struct pass_log){0});
+  cr_assert(str_starts(wrong, "lowering: "), "%.*s", STR_FMT(wrong));
+  ir_text_free(&t);
 }
