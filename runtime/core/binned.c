@@ -38,9 +38,8 @@ void binned_merge(struct binned *into, const struct binned *from) {
   if (from->top > into->top)
     raise_top(into, from->top);
   int32_t shift = into->top - from->top;
-  if (shift > 1)
-    return;
-  for (int k = shift; k < 2; k++) {
+  for (int k = shift; k < 2; k++) { // not at all where `from` is below the window
+
     into->sum[k] += from->sum[k - shift];
     into->carry[k] += from->carry[k - shift];
     renorm(into, k);

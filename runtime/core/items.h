@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-// Elements of a full item, a multiple of 4096: half a millisecond or less at memory speed, so that the threads end
-// together, and long enough to make claiming it free.
-enum { RT_ITEM_NUMEL = 1 << 16 };
+// Elements of an item, multiples of 4096: at most a tenth of a millisecond at memory speed, so that the threads end
+// together, and long enough to make claiming it free; a tensor is cut into 32 where that lies in between.
+enum { RT_ITEM_LEAST = 1 << 14, RT_ITEM_MOST = 1 << 16 };
 
-// Several whole tensors [first, first + n), or (n = 1) the elements [begin, end) of one. Tensors under a full item
-// share one: a model has hundreds of them.
+// Several whole tensors [first, first + n), or (n = 1) the elements [begin, end) of one. Tensors of less than
+// RT_ITEM_LEAST share one: a model has hundreds of them.
 struct rt_item {
   uint32_t first, n;
   uint64_t begin, end;

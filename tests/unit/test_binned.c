@@ -228,6 +228,21 @@ Test(binned, long_sums_carry) {
   free(x);
 }
 
+// 2^49 units, half of what a carry counts: reached from below and from above.
+Test(binned, one_sum_has_one_representation) {
+  struct binned up, down;
+  binned_init(&up);
+  binned_init(&down);
+  for (int i = 0; i < 3 * 2048; i++)
+    binned_add(&down, 0x1p38);
+  for (int i = 0; i < 2 * 2048; i++)
+    binned_add(&down, -0x1p38);
+  for (int i = 0; i < 2048; i++)
+    binned_add(&up, 0x1p38);
+  cr_assert_arr_eq(&up, &down, sizeof up);
+  cr_assert(same_bits(binned_value(&up), 0x1p49));
+}
+
 Test(binned, opposite_terms_cancel) {
   struct binned b;
   binned_init(&b);

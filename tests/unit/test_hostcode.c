@@ -72,7 +72,7 @@ Test(hostcode, operations) {
 }
 
 Test(hostcode, pow_is_repeated_squaring) {
-  double x = 0.999, p2 = x * x, p4 = p2 * p2, p8 = p4 * p4;
+  double x = 0.95, p2 = x * x, p4 = p2 * p2, p8 = p4 * p4;
   cr_assert(same(rt_pow(x, 13), x * p4 * p8)); // 13 = 1 + 4 + 8, low bits first
   cr_assert(same(rt_pow(x, -13), 1 / (x * p4 * p8)));
 }

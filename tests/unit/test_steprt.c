@@ -66,6 +66,31 @@ Test(steprt, two_steps_give_the_values_of_the_rule) {
   tiny_run_free(&r);
 }
 
+Test(steprt, the_clip_bound_is_softened) {
+  struct tiny_run r;
+  tiny_run_new(&r, (uint64_t[]){1, 0, 0, 0}, 1, 15);
+  *(float *)r.grad[0] = 0x1p-20f;
+  steprt_set_hyper(r.rt, TINY_CLIP, 0x1p-21);
+  tiny_run_step(&r);
+  cr_assert_eq(report(&r).clip_factor, (double)(float)(0x1p-21 / (0x1p-20 + 1e-6)));
+  tiny_run_free(&r);
+}
+
+Test(steprt, parameters_of_one_rule_with_other_counts_have_other_scalars) {
+  struct tiny_run a, b;
+  tiny_run_new(&a, tiny_sizes, 1, 16);
+  tiny_run_new(&b, tiny_sizes, 1, 16);
+  cr_assert_eq(steprt_set_count(b.rt, TINY_BF16_GRAD, 9), STEPRT_OK);
+  tiny_run_step(&a);
+  tiny_run_step(&b);
+  cr_assert_eq(steprt_count(b.rt, TINY_BF16_GRAD), 10);
+  cr_assert_arr_eq(a.param[1], b.param[1], a.numel[1] * 4);
+  cr_assert_neq(((float *)a.param[TINY_BF16_GRAD])[0],
+                ((float *)b.param[TINY_BF16_GRAD])[0]);
+  tiny_run_free(&a);
+  tiny_run_free(&b);
+}
+
 Test(steprt, bits_do_not_depend_on_threads) {
   struct tiny_run one;
   tiny_run_new(&one, tiny_sizes, 1, 2);
