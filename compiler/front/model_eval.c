@@ -24,7 +24,10 @@ static char peek(struct eval *e) {
   while (e->at < e->text.n && e->text.p[e->at] == ' ') {
     e->at++;
   }
-  return e->at < e->text.n ? e->text.p[e->at] : '\0';
+  if (e->at == e->text.n) {
+    return '\0';
+  }
+  return e->text.p[e->at];
 }
 
 static int64_t eval_number(struct eval *e) {

@@ -146,7 +146,7 @@ void model_expand(struct model_reader *r, const struct model_entry *e) {
   if (!read_template(r, e, &t)) {
     return;
   }
-  uint64_t var[MODEL_MAX_BRACES], count = 1;
+  uint64_t var[MODEL_MAX_BRACES] = {0}, count = 1;
   for (uint32_t b = 0; b < t.n_braces; b++) {
     var[b] = t.brace[b].lo;
     count *= t.brace[b].hi - t.brace[b].lo + 1;

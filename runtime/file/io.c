@@ -70,7 +70,7 @@ static int open_folder(struct rt_new_file *f, const char *path, bool is_link) {
   } else if (*base == '\0') {
     error = *whole == '\0' ? ENOENT : EISDIR;
   } else {
-    strcpy(f->base, base);
+    memcpy(f->base, base, strlen(base) + 1);
     if (slash != NULL) {
       slash[slash == whole ? 1 : 0] = '\0'; // "/name" lies in "/"
     }
@@ -169,9 +169,11 @@ int rt_new_file_commit(struct rt_new_file *f) {
 void rt_new_file_discard(struct rt_new_file *f) {
   if (f->fd >= 0) {
     (void)close(f->fd);
-    (void)unlinkat(f->dir, f->temp, 0);
   }
   if (f->dir >= 0) {
+    if (f->fd >= 0) {
+      (void)unlinkat(f->dir, f->temp, 0);
+    }
     (void)close(f->dir);
   }
   f->fd = f->dir = -1;

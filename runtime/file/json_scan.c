@@ -57,7 +57,10 @@ static bool fail_at(struct scan *s, uint32_t at, const char *text) {
 }
 
 static char peek(const struct scan *s) {
-  return s->at < s->n ? s->text[s->at] : '\0';
+  if (s->at == s->n) {
+    return '\0';
+  }
+  return s->text[s->at];
 }
 
 static bool accept(struct scan *s, char c) {

@@ -127,7 +127,11 @@ struct st_file *st_open(const char *path, struct st_error *err) {
   }
   size_t n;
   json = read_header(fd, (uint64_t)s.st_size, &n, err);
-  if (json == NULL || (f = st_parse(json, n, (uint64_t)s.st_size, err)) == NULL) {
+  if (json == NULL) {
+    goto fail;
+  }
+  f = st_parse(json, n, (uint64_t)s.st_size, err);
+  if (f == NULL) {
     goto fail;
   }
   f->path = strdup(path);

@@ -184,7 +184,7 @@ static int compare_name(const void *a, const void *b, void *tensors) {
 static bool fail_tiling(const struct header *h, const struct st_tensor *before,
                         const struct st_tensor *t, uint64_t at) {
   char a[ST_NAME_SHOWN], b[ST_NAME_SHOWN];
-  if (t->begin < at) {
+  if (t->begin < at && before != NULL) {
     st_fail(h->err, STEPRT_BAD_INPUT, "tensor `%s` overlaps tensor `%s`",
             shown(a, t->name), shown(b, before->name));
   } else {
@@ -222,7 +222,7 @@ static bool check_tiling(const struct header *h) {
 
 struct st_file *st_parse(const char *json, size_t n, uint64_t file_size,
                          struct st_error *err) {
-  if (n > ST_MAX_HEADER || n > UINT64_MAX - 8 || file_size < 8 + (uint64_t)n) {
+  if (n > ST_MAX_HEADER || file_size < 8 + (uint64_t)n) {
     st_fail(err, STEPRT_BAD_INPUT, "the header is longer than the file or 100 MB");
     return NULL;
   }
