@@ -1,6 +1,9 @@
 // Strings, globbing, edit distance and the text builder.
 #include "base/str.h"
 
+#include "file/escape.h"
+#include "file/utf8.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,57 +66,15 @@ uint64_t str_hash(struct str s) {
 }
 
 size_t str_utf8(struct str s, size_t i, uint32_t *cp) {
-  unsigned char c = (unsigned char)s.p[i];
-  size_t n = c < 0x80                ? 1
-             : c >= 0xc2 && c < 0xe0 ? 2
-             : c >= 0xe0 && c < 0xf0 ? 3
-             : c >= 0xf0 && c < 0xf5 ? 4
-                                     : 0;
-  if (n == 0 || i + n > s.n) {
-    return 0;
-  }
-  static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
-  uint32_t v = n == 1 ? c : c & (0x7fu >> n);
-  for (size_t k = 1; k < n; k++) {
-    unsigned char t = (unsigned char)s.p[i + k];
-    if ((t & 0xc0) != 0x80) {
-      return 0;
-    }
-    v = v << 6 | (t & 0x3fu);
-  }
-  if (v < lowest[n] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000)) {
-    return 0;
-  }
-  *cp = v;
-  return n;
-}
-
-// Control characters, and those that reorder or hide text on a terminal.
-static bool is_unsafe(uint32_t cp) {
-  return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x200b && cp <= 0x200f) ||
-         (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x2069) || cp == 0xfeff;
+  return rt_utf8_decode(s.p + i, s.n - i, cp);
 }
 
 struct str str_escape(struct arena *a, struct str s) {
   struct buf b = buf_new(a);
   for (size_t i = 0; i < s.n;) {
-    uint32_t cp = 0;
-    size_t n = str_utf8(s, i, &cp);
-    if (n == 0) {
-      buf_printf(&b, "\\x%02x", (unsigned char)s.p[i]);
-      n = 1;
-    } else if (cp == '\n') {
-      buf_puts(&b, "\\n");
-    } else if (cp == '\t') {
-      buf_puts(&b, "\\t");
-    } else if (cp == '\\') {
-      buf_puts(&b, "\\\\");
-    } else if (is_unsafe(cp)) {
-      buf_printf(&b, cp < 0x100 ? "\\x%02x" : "\\u{%x}", cp);
-    } else {
-      buf_put(&b, s.p + i, n);
-    }
-    i += n;
+    char piece[RT_ESCAPE_PIECE];
+    i += rt_escape_piece(piece, s.p + i, s.n - i);
+    buf_puts(&b, piece);
   }
   return buf_done(&b);
 }

@@ -4,8 +4,13 @@
 
 #include <stddef.h>
 
-// Writes s[0, n) into out[0, cap), NUL-terminated: control and direction characters, invalid UTF-8 and `\` come out
-// as \n, \t, \xNN or \u{...}; what does not fit is cut at a character and ends in "...". cap >= 4. Returns `out`.
+enum { RT_ESCAPE_PIECE = 16 };
+// The character (or the byte that starts none) at s[0], n > 0, as text in `piece`: control and direction characters,
+// invalid UTF-8 and `\` come out as \n, \t, \xNN or \u{...}. Returns how many bytes of s it stands for.
+size_t rt_escape_piece(char piece[RT_ESCAPE_PIECE], const char *s, size_t n);
+
+// Writes s[0, n) into out[0, cap), piece by piece, NUL-terminated; what does not fit is cut at a piece and ends
+// in "...". cap >= 4. Returns `out`.
 char *rt_escape(char *out, size_t cap, const char *s, size_t n);
 
 #endif
