@@ -1,8 +1,9 @@
 // The values of one turn of a kernel's loop: scalars before it, then every operation on all lanes at once, so that
 // several independent vectors are in flight.
 //
-// Everything is loaded before anything is stored. A uniform `where` becomes a branch around what its arms alone
-// need; what two branches need is computed in each (pure, and rare).
+// Everything is loaded before anything is stored. Operations are in a straight line; a `where` is a select, also on a
+// uniform condition. What only one arm of such a `where` reads is loaded, and prefetched, behind a branch: the tensor
+// may be absent when the other arm is taken (DESIGN section 3).
 #include "emit/cpu_llvm.h"
 
 static const struct ir_ins *ins_of(const struct emit *e, struct ir_ref r) {
@@ -32,59 +33,8 @@ static void name_value(struct emit *e, LLVMValueRef v, struct ir_ref r, uint32_t
   LLVMSetValueName2(v, b.p, b.n);
 }
 
-// ---- which values are needed whichever arms are taken
-
-// A `where` whose condition is one value for the whole launch.
-static bool is_branch(const struct ir *ir, const struct ir_ins *ins) {
-  return ins->op == IR_WHERE && ir_at(ir, ins->arg[0])->op == IR_TO_BOOL;
-}
-
-static bool is_guarded_load(const struct phase *ph, struct ir_ref r) {
-  for (uint32_t i = 0; i < ph->n_guards; i++) {
-    if (ph->guard[i].load.i == r.i) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Stores and temps, what they need but for arms of branches, and loads that have no guard; the rest is computed in
-// the arms that ask for it.
-bool *emit_find_always(struct arena *a, const struct cpu_kernel *k) {
-  const struct phases *p = k->phases;
-  const struct phase *ph = &p->phase[k->phase];
-  bool *always = ARENA_ARRAY(a, bool, p->ir->ins.n);
-  for (uint32_t i = 0; i < ph->n_temp_out; i++) {
-    always[p->temp[ph->temp_out[i]].value.i] = true;
-  }
-  for (uint32_t i = ph->n_ins; i-- > 0;) {
-    struct ir_ref r = ph->ins[i];
-    const struct ir_ins *ins = ir_at(p->ir, r);
-    const struct ir_op_info *info = ir_op_info(ins->op);
-    always[r.i] |=
-        info->kind == IRK_STORE || (info->kind == IRK_LEAF && !is_guarded_load(ph, r));
-    uint32_t n = is_branch(p->ir, ins) ? 1 : info->n_args;
-    for (uint32_t k_arg = 0; always[r.i] && k_arg < n; k_arg++) {
-      always[ins->arg[k_arg].i] = true;
-    }
-  }
-  return always;
-}
-
 static uint32_t find_slot(const struct emit *e, struct ir_ref r) {
   return cpu_slot_of(e->kernel->slot, e->kernel->n_slots, e->phases, e->ph, r);
-}
-
-bool emit_always_reads(const struct emit *e, uint32_t slot) {
-  const struct cpu_slot *s = &e->kernel->slot[slot];
-  for (uint32_t i = 0; i < e->ph->n_ins; i++) {
-    struct ir_ref r = e->ph->ins[i];
-    if (ir_op_info(ins_of(e, r)->op)->kind == IRK_LEAF && find_slot(e, r) == slot &&
-        !e->always[r.i]) {
-      return false;
-    }
-  }
-  return s->read;
 }
 
 // ---- values that are one for the whole launch
@@ -126,6 +76,20 @@ static void splat_scalar(struct emit *e, struct ir_ref r) {
   }
 }
 
+// The conditions of a guarded load, joined; NULL: it is always needed.
+static LLVMValueRef guard_of(const struct emit *e, struct ir_ref load) {
+  LLVMValueRef all = NULL;
+  for (uint32_t i = 0; i < e->ph->n_guards; i++) {
+    const struct phase_guard *g = &e->ph->guard[i];
+    if (g->load.i == load.i) {
+      LLVMValueRef cond = e->scalar[g->cond.i];
+      cond = g->taken ? cond : LLVMBuildNot(e->b, cond, "");
+      all = all == NULL ? cond : LLVMBuildAnd(e->b, all, cond, "");
+    }
+  }
+  return all;
+}
+
 void emit_scalars(struct emit *e, LLVMValueRef scalars) {
   for (uint32_t i = 0; i < e->ph->n_scalars; i++) {
     struct ir_ref r = e->ph->scalar[i];
@@ -138,103 +102,89 @@ void emit_scalars(struct emit *e, LLVMValueRef scalars) {
       emit_scalar_op(e, r);
       splat_scalar(e, r);
     }
+    if (ir_op_info(ins_of(e, r)->op)->kind == IRK_LEAF) {
+      e->guard[r.i] = guard_of(e, r);
+    }
   }
 }
 
 // ---- values per element
-
-static void emit_value(struct emit *e, struct ir_ref r);
 
 static void set_value(struct emit *e, struct ir_ref r, const struct lanes *value) {
   e->value[r.i] = *value;
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
     name_value(e, value->v[lane], r, lane);
   }
-  VEC_PUSH(e->arena, e->trail, r.i);
 }
 
-static bool emit_load_of(struct emit *e, struct ir_ref r) {
-  uint32_t slot = find_slot(e, r);
-  if (slot == UINT32_MAX || !e->kernel->slot[slot].read) {
-    return false;
+enum { CACHE_LINE = 64 };
+
+// Every cache line of the block CPU_PREFETCH elements ahead. Past the end of a tensor this is an address like any
+// other: prefetches do not fault.
+static void emit_prefetch(struct emit *e, uint32_t slot) {
+  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->llvm), i32 = LLVMInt32TypeInContext(e->llvm);
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
+  uint32_t bytes = storage_bytes(e->kernel->slot[slot].storage);
+  for (uint32_t line = 0; line < CPU_BLOCK * bytes; line += CACHE_LINE) {
+    LLVMValueRef at = LLVMConstInt(i64, (uint64_t)CPU_PREFETCH * bytes + line, 0);
+    LLVMValueRef arg[4] = {LLVMBuildGEP2(e->b, i8, e->addr[slot].v[0], &at, 1, ""),
+                           LLVMConstInt(i32, 0, 0), LLVMConstInt(i32, 3, 0),
+                           LLVMConstInt(i32, 1, 0)}; // read, keep, data
+    emit_intrinsic(e, "llvm.prefetch", LLVMPointerTypeInContext(e->llvm, 0), arg, 4);
   }
+}
+
+static struct lanes emit_lanes(struct emit *e, uint32_t slot) {
   struct lanes value = {0};
+  if (e->width > 1) {
+    emit_prefetch(e, slot);
+  }
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
     value.v[lane] = emit_load(e, e->kernel->slot[slot].storage, e->addr[slot].v[lane]);
   }
-  set_value(e, r, &value);
-  return true;
+  return value;
 }
 
-static void forget_since(struct emit *e, uint32_t mark) {
-  while (e->trail.n > mark) {
-    e->value[e->trail.v[--e->trail.n]].v[0] = NULL;
-  }
-}
-
-// One arm in its own block; returns its last block and forgets what was computed in it.
-static LLVMBasicBlockRef emit_arm(struct emit *e, LLVMBasicBlockRef block,
-                                  struct ir_ref value, LLVMBasicBlockRef join,
-                                  struct lanes *out) {
-  LLVMPositionBuilderAtEnd(e->b, block);
-  uint32_t mark = e->trail.n;
-  emit_value(e, value);
-  *out = e->value[value.i];
-  forget_since(e, mark);
-  LLVMBasicBlockRef last = LLVMGetInsertBlock(e->b);
-  LLVMBuildBr(e->b, join);
-  return last;
-}
-
-static void emit_branch(struct emit *e, struct ir_ref r) {
-  const struct ir_ins *ins = ins_of(e, r);
-  LLVMBasicBlockRef then_block = LLVMAppendBasicBlockInContext(e->llvm, e->fn, "then");
-  LLVMBasicBlockRef else_block = LLVMAppendBasicBlockInContext(e->llvm, e->fn, "else");
+// if (guard) load; else 0, which no `where` picks.
+static struct lanes emit_guarded_lanes(struct emit *e, uint32_t slot,
+                                       LLVMValueRef guard) {
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->b)};
   LLVMBasicBlockRef join = LLVMAppendBasicBlockInContext(e->llvm, e->fn, "join");
-  LLVMBuildCondBr(e->b, e->scalar[ins->arg[0].i], then_block, else_block);
-  struct lanes a = {0}, b = {0}, value = {0};
-  LLVMBasicBlockRef from[2];
-  from[0] = emit_arm(e, then_block, ins->arg[1], join, &a);
-  from[1] = emit_arm(e, else_block, ins->arg[2], join, &b);
-  LLVMMoveBasicBlockAfter(join, from[1]);
+  LLVMBasicBlockRef needed = LLVMInsertBasicBlockInContext(e->llvm, join, "needed");
+  LLVMBuildCondBr(e->b, guard, needed, join);
+  LLVMPositionBuilderAtEnd(e->b, needed);
+  struct lanes value = emit_lanes(e, slot);
+  from[1] = LLVMGetInsertBlock(e->b);
+  LLVMBuildBr(e->b, join);
   LLVMPositionBuilderAtEnd(e->b, join);
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
-    value.v[lane] = LLVMBuildPhi(e->b, LLVMTypeOf(a.v[lane]), "");
-    LLVMAddIncoming(value.v[lane], (LLVMValueRef[]){a.v[lane], b.v[lane]}, from, 2);
+    LLVMTypeRef type = LLVMTypeOf(value.v[lane]);
+    LLVMValueRef incoming[2] = {LLVMConstNull(type), value.v[lane]};
+    value.v[lane] = LLVMBuildPhi(e->b, type, "");
+    LLVMAddIncoming(value.v[lane], incoming, from, 2);
   }
+  return value;
+}
+
+static void emit_load_of(struct emit *e, struct ir_ref r) {
+  uint32_t slot = find_slot(e, r);
+  LLVMValueRef guard = e->guard[r.i];
+  struct lanes value =
+      guard != NULL ? emit_guarded_lanes(e, slot, guard) : emit_lanes(e, slot);
   set_value(e, r, &value);
 }
 
 static void emit_operation(struct emit *e, struct ir_ref r) {
   const struct ir_ins *ins = ins_of(e, r);
-  uint32_t n = ir_op_info(ins->op)->n_args;
-  for (uint32_t i = 0; i < n; i++) {
-    emit_value(e, ins->arg[i]);
-  }
   struct lanes value = {0};
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
     LLVMValueRef arg[3] = {0};
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < ir_op_info(ins->op)->n_args; i++) {
       arg[i] = e->value[ins->arg[i].i].v[lane];
     }
     value.v[lane] = emit_op(e, ins, arg);
   }
   set_value(e, r, &value);
-}
-
-static void emit_value(struct emit *e, struct ir_ref r) {
-  if (e->value[r.i].v[0] != NULL || emit_load_of(e, r)) {
-    return;
-  }
-  const struct ir_ins *ins = ins_of(e, r);
-  bool arms_ready = is_branch(e->phases->ir, ins) &&
-                    e->value[ins->arg[1].i].v[0] != NULL &&
-                    e->value[ins->arg[2].i].v[0] != NULL;
-  if (is_branch(e->phases->ir, ins) && !arms_ready) {
-    emit_branch(e, r);
-  } else {
-    emit_operation(e, r);
-  }
 }
 
 // Past the caches; the loop has aligned the addresses to a block.
@@ -264,7 +214,6 @@ static void stream_lanes(struct emit *e, uint32_t slot, const struct lanes *valu
 
 static void emit_stores(struct emit *e, uint32_t slot, struct ir_ref r) {
   const struct cpu_slot *s = &e->kernel->slot[slot];
-  emit_value(e, r);
   const struct lanes *value = &e->value[r.i];
   if (s->streams && e->width > 1) {
     stream_lanes(e, slot, value);
@@ -277,17 +226,29 @@ static void emit_stores(struct emit *e, uint32_t slot, struct ir_ref r) {
   }
 }
 
-void emit_body(struct emit *e) {
+static bool is_load(enum ir_op op) {
+  return op == IR_PARAM || op == IR_GRAD || op == IR_STATE;
+}
+
+static void emit_values(struct emit *e) {
   const struct phase *ph = e->ph;
   for (uint32_t i = 0; i < ph->n_temp_in; i++) {
-    emit_value(e, e->phases->temp[ph->temp_in[i]].value);
+    emit_load_of(e, e->phases->temp[ph->temp_in[i]].value);
   }
   for (uint32_t i = 0; i < ph->n_ins; i++) {
     struct ir_ref r = ph->ins[i];
-    if (e->always[r.i] && ins_of(e, r)->type != IRT_NONE) {
-      emit_value(e, r);
+    const struct ir_ins *ins = ins_of(e, r);
+    if (is_load(ins->op)) {
+      emit_load_of(e, r);
+    } else if (ins->type != IRT_NONE && !is_scalar(ins)) {
+      emit_operation(e, r);
     }
   }
+}
+
+void emit_body(struct emit *e) {
+  const struct phase *ph = e->ph;
+  emit_values(e);
   for (uint32_t i = 0; i < e->kernel->n_slots; i++) {
     const struct cpu_slot *s = &e->kernel->slot[i];
     if (s->kind == SLOT_TEMP && s->written) {

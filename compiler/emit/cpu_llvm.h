@@ -36,8 +36,7 @@ struct emit {
   LLVMValueRef *scalar; // by IR index: values that are one for the whole launch
   struct lanes *value;  // by IR index: values of this turn
   struct str *label;    // by IR index: how the IR text calls it
-  bool *always;         // by IR index: needed whichever arms are taken
-  VEC(uint32_t) trail;  // values in order of emission, to forget those of an arm
+  LLVMValueRef *guard;  // by IR index: what a guarded load waits for
   struct str *ice;      // set once when something has no translation
 };
 
@@ -61,8 +60,6 @@ LLVMValueRef emit_narrow(struct emit *e, enum storage s, LLVMValueRef value);
 LLVMValueRef emit_concat(struct emit *e, LLVMValueRef a, LLVMValueRef b);
 
 // cpu_body.c: the values of one turn and their stores.
-bool *emit_find_always(struct arena *a, const struct cpu_kernel *k);
-bool emit_always_reads(const struct emit *e, uint32_t slot);
 void emit_scalars(struct emit *e, LLVMValueRef scalars);
 void emit_body(struct emit *e);
 

@@ -72,24 +72,6 @@ static void compute_addresses(struct emit *e, LLVMValueRef i) {
   }
 }
 
-// Every cache line of the block CPU_PREFETCH elements ahead, of all that is read. Past the end of a tensor this is
-// an address like any other: prefetches do not fault.
-static void emit_prefetches(struct emit *e) {
-  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->llvm), i32 = LLVMInt32TypeInContext(e->llvm);
-  LLVMTypeRef ptr = LLVMPointerTypeInContext(e->llvm, 0);
-  for (uint32_t s = 0; s < e->kernel->n_slots; s++) {
-    uint32_t bytes = storage_bytes(e->kernel->slot[s].storage);
-    for (uint32_t line = 0; emit_always_reads(e, s) && line < CPU_BLOCK * bytes;
-         line += CACHE_LINE) {
-      LLVMValueRef at = const_i64(e, (uint64_t)CPU_PREFETCH * bytes + line);
-      LLVMValueRef arg[4] = {LLVMBuildGEP2(e->b, i8, e->addr[s].v[0], &at, 1, ""),
-                             LLVMConstInt(i32, 0, 0), LLVMConstInt(i32, 3, 0),
-                             LLVMConstInt(i32, 1, 0)}; // read, keep, data
-      emit_intrinsic(e, "llvm.prefetch", ptr, arg, 4);
-    }
-  }
-}
-
 // for (i = first; i != stop; i += step) body; ends in a fresh block.
 static void emit_loop(struct emit *e, LLVMValueRef first, LLVMValueRef stop) {
   LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
@@ -100,9 +82,6 @@ static void emit_loop(struct emit *e, LLVMValueRef first, LLVMValueRef stop) {
   LLVMPositionBuilderAtEnd(e->b, loop);
   LLVMValueRef i = LLVMBuildPhi(e->b, i64, "i");
   compute_addresses(e, i);
-  if (e->width > 1) {
-    emit_prefetches(e);
-  }
   emit_body(e);
   uint64_t step = (uint64_t)e->width * e->lanes;
   LLVMValueRef next = LLVMBuildAdd(e->b, i, const_i64(e, step), "next");
@@ -206,7 +185,7 @@ static struct emit emit_new(struct arena *a, const struct cpu_module *m,
       .scalar = ARENA_ARRAY(a, LLVMValueRef, n),
       .value = ARENA_ARRAY(a, struct lanes, n),
       .label = ir_labels(a, k->phases->ir),
-      .always = emit_find_always(a, k),
+      .guard = ARENA_ARRAY(a, LLVMValueRef, n),
       .ice = ice};
 }
 

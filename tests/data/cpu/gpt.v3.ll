@@ -81,22 +81,14 @@ loop:                                             ; preds = %loop, %entry
   call void @llvm.prefetch.p0(ptr %50, i32 0, i32 3, i32 1)
   %51 = getelementptr i8, ptr %34, i64 1088
   call void @llvm.prefetch.p0(ptr %51, i32 0, i32 3, i32 1)
-  %52 = getelementptr i8, ptr %38, i64 1024
-  call void @llvm.prefetch.p0(ptr %52, i32 0, i32 3, i32 1)
-  %53 = getelementptr i8, ptr %38, i64 1088
-  call void @llvm.prefetch.p0(ptr %53, i32 0, i32 3, i32 1)
-  %54 = getelementptr i8, ptr %42, i64 1024
-  call void @llvm.prefetch.p0(ptr %54, i32 0, i32 3, i32 1)
-  %55 = getelementptr i8, ptr %42, i64 1088
-  call void @llvm.prefetch.p0(ptr %55, i32 0, i32 3, i32 1)
-  %56 = getelementptr i8, ptr %46, i64 1024
-  call void @llvm.prefetch.p0(ptr %56, i32 0, i32 3, i32 1)
-  %57 = getelementptr i8, ptr %46, i64 1088
-  call void @llvm.prefetch.p0(ptr %57, i32 0, i32 3, i32 1)
   %m.2.v0 = load <8 x float>, ptr %34, align 4                                                   ; adamw.opt: m
   %m.2.v1 = load <8 x float>, ptr %35, align 4                                                   ; adamw.opt: m
   %m.2.v2 = load <8 x float>, ptr %36, align 4                                                   ; adamw.opt: m
   %m.2.v3 = load <8 x float>, ptr %37, align 4                                                   ; adamw.opt: m
+  %52 = getelementptr i8, ptr %38, i64 1024
+  call void @llvm.prefetch.p0(ptr %52, i32 0, i32 3, i32 1)
+  %53 = getelementptr i8, ptr %38, i64 1088
+  call void @llvm.prefetch.p0(ptr %53, i32 0, i32 3, i32 1)
   %grad.v0 = load <8 x float>, ptr %38, align 4                                                  ; adamw.opt: grad
   %grad.v1 = load <8 x float>, ptr %39, align 4                                                  ; adamw.opt: grad
   %grad.v2 = load <8 x float>, ptr %40, align 4                                                  ; adamw.opt: grad
@@ -117,6 +109,10 @@ loop:                                             ; preds = %loop, %entry
   %m.5.v1 = fadd <8 x float> %m.3.v1, %m.4.v1                                                    ; adamw.opt: m
   %m.5.v2 = fadd <8 x float> %m.3.v2, %m.4.v2                                                    ; adamw.opt: m
   %m.5.v3 = fadd <8 x float> %m.3.v3, %m.4.v3                                                    ; adamw.opt: m
+  %54 = getelementptr i8, ptr %42, i64 1024
+  call void @llvm.prefetch.p0(ptr %54, i32 0, i32 3, i32 1)
+  %55 = getelementptr i8, ptr %42, i64 1088
+  call void @llvm.prefetch.p0(ptr %55, i32 0, i32 3, i32 1)
   %v.2.v0 = load <8 x float>, ptr %42, align 4                                                   ; adamw.opt: v
   %v.2.v1 = load <8 x float>, ptr %43, align 4                                                   ; adamw.opt: v
   %v.2.v2 = load <8 x float>, ptr %44, align 4                                                   ; adamw.opt: v
@@ -153,6 +149,10 @@ loop:                                             ; preds = %loop, %entry
   %u.5.v1 = fdiv <8 x float> %m.5.v1, %u.4.v1                                                    ; adamw.opt: u
   %u.5.v2 = fdiv <8 x float> %m.5.v2, %u.4.v2                                                    ; adamw.opt: u
   %u.5.v3 = fdiv <8 x float> %m.5.v3, %u.4.v3                                                    ; adamw.opt: u
+  %56 = getelementptr i8, ptr %46, i64 1024
+  call void @llvm.prefetch.p0(ptr %56, i32 0, i32 3, i32 1)
+  %57 = getelementptr i8, ptr %46, i64 1088
+  call void @llvm.prefetch.p0(ptr %57, i32 0, i32 3, i32 1)
   %param.5.v0 = load <8 x float>, ptr %46, align 4                                               ; adamw.opt: param
   %param.5.v1 = load <8 x float>, ptr %47, align 4                                               ; adamw.opt: param
   %param.5.v2 = load <8 x float>, ptr %48, align 4                                               ; adamw.opt: param
@@ -312,14 +312,14 @@ loop:                                             ; preds = %loop, %entry
   call void @llvm.prefetch.p0(ptr %27, i32 0, i32 3, i32 1)
   %28 = getelementptr i8, ptr %15, i64 1088
   call void @llvm.prefetch.p0(ptr %28, i32 0, i32 3, i32 1)
-  %29 = getelementptr i8, ptr %19, i64 1024
-  call void @llvm.prefetch.p0(ptr %29, i32 0, i32 3, i32 1)
-  %30 = getelementptr i8, ptr %19, i64 1088
-  call void @llvm.prefetch.p0(ptr %30, i32 0, i32 3, i32 1)
   %m.2.v0 = load <8 x float>, ptr %15, align 4                                                   ; muon.opt: m
   %m.2.v1 = load <8 x float>, ptr %16, align 4                                                   ; muon.opt: m
   %m.2.v2 = load <8 x float>, ptr %17, align 4                                                   ; muon.opt: m
   %m.2.v3 = load <8 x float>, ptr %18, align 4                                                   ; muon.opt: m
+  %29 = getelementptr i8, ptr %19, i64 1024
+  call void @llvm.prefetch.p0(ptr %29, i32 0, i32 3, i32 1)
+  %30 = getelementptr i8, ptr %19, i64 1088
+  call void @llvm.prefetch.p0(ptr %30, i32 0, i32 3, i32 1)
   %grad.v0 = load <8 x float>, ptr %19, align 4                                                  ; muon.opt: grad
   %grad.v1 = load <8 x float>, ptr %20, align 4                                                  ; muon.opt: grad
   %grad.v2 = load <8 x float>, ptr %21, align 4                                                  ; muon.opt: grad
@@ -507,26 +507,26 @@ loop:                                             ; preds = %loop, %entry
   %18 = getelementptr float, ptr %15, i64 24
   %19 = getelementptr i8, ptr %11, i64 512
   call void @llvm.prefetch.p0(ptr %19, i32 0, i32 3, i32 1)
-  %20 = getelementptr i8, ptr %15, i64 1024
-  call void @llvm.prefetch.p0(ptr %20, i32 0, i32 3, i32 1)
-  %21 = getelementptr i8, ptr %15, i64 1088
-  call void @llvm.prefetch.p0(ptr %21, i32 0, i32 3, i32 1)
-  %22 = load <8 x i16>, ptr %11, align 2
-  %23 = zext <8 x i16> %22 to <8 x i32>
-  %24 = shl <8 x i32> %23, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %o.1.v0 = bitcast <8 x i32> %24 to <8 x float>                                                 ; muon.opt: o
-  %25 = load <8 x i16>, ptr %12, align 2
-  %26 = zext <8 x i16> %25 to <8 x i32>
-  %27 = shl <8 x i32> %26, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %o.1.v1 = bitcast <8 x i32> %27 to <8 x float>                                                 ; muon.opt: o
-  %28 = load <8 x i16>, ptr %13, align 2
-  %29 = zext <8 x i16> %28 to <8 x i32>
-  %30 = shl <8 x i32> %29, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %o.1.v2 = bitcast <8 x i32> %30 to <8 x float>                                                 ; muon.opt: o
-  %31 = load <8 x i16>, ptr %14, align 2
-  %32 = zext <8 x i16> %31 to <8 x i32>
-  %33 = shl <8 x i32> %32, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %o.1.v3 = bitcast <8 x i32> %33 to <8 x float>                                                 ; muon.opt: o
+  %20 = load <8 x i16>, ptr %11, align 2
+  %21 = zext <8 x i16> %20 to <8 x i32>
+  %22 = shl <8 x i32> %21, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %o.1.v0 = bitcast <8 x i32> %22 to <8 x float>                                                 ; muon.opt: o
+  %23 = load <8 x i16>, ptr %12, align 2
+  %24 = zext <8 x i16> %23 to <8 x i32>
+  %25 = shl <8 x i32> %24, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %o.1.v1 = bitcast <8 x i32> %25 to <8 x float>                                                 ; muon.opt: o
+  %26 = load <8 x i16>, ptr %13, align 2
+  %27 = zext <8 x i16> %26 to <8 x i32>
+  %28 = shl <8 x i32> %27, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %o.1.v2 = bitcast <8 x i32> %28 to <8 x float>                                                 ; muon.opt: o
+  %29 = load <8 x i16>, ptr %14, align 2
+  %30 = zext <8 x i16> %29 to <8 x i32>
+  %31 = shl <8 x i32> %30, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %o.1.v3 = bitcast <8 x i32> %31 to <8 x float>                                                 ; muon.opt: o
+  %32 = getelementptr i8, ptr %15, i64 1024
+  call void @llvm.prefetch.p0(ptr %32, i32 0, i32 3, i32 1)
+  %33 = getelementptr i8, ptr %15, i64 1088
+  call void @llvm.prefetch.p0(ptr %33, i32 0, i32 3, i32 1)
   %param.4.v0 = load <8 x float>, ptr %15, align 4                                               ; muon.opt: param
   %param.4.v1 = load <8 x float>, ptr %16, align 4                                               ; muon.opt: param
   %param.4.v2 = load <8 x float>, ptr %17, align 4                                               ; muon.opt: param
