@@ -27,6 +27,22 @@ static bool find_target(struct front *f, struct str cpu, bool runs,
   return true;
 }
 
+// Kernels that take more than libsteprt hands over.
+static bool refuse_large(struct front *f, const struct cpu_plan *plan) {
+  bool refused = false;
+  for (uint32_t i = 0; i < plan->kernels.list.n; i++) {
+    const struct cpu_kernel *k = plan->kernels.list.v[i];
+    if (k->n_slots > RT_MAX_PTRS || k->n_scalars > RT_MAX_SCALARS) {
+      struct str thing = str_fmt(
+          f->arena, "a phase of `%.*s` with more than %d tensors or %d host scalars",
+          STR_FMT(k->phases->ir->name), RT_MAX_PTRS, RT_MAX_SCALARS);
+      DIAG(f->diags, NO_SPAN, E0701, thing, STR("cpu"));
+      refused = true;
+    }
+  }
+  return refused;
+}
+
 // Target, refusals and plan; NULL when there is nothing to make.
 static struct cpu_plan *begin(struct front *f, const struct job_ir *j,
                               const struct cpu_options *o, bool runs,
@@ -36,7 +52,7 @@ static struct cpu_plan *begin(struct front *f, const struct job_ir *j,
     return NULL;
   }
   struct cpu_plan *plan = cpu_plan_build(f->arena, j, ice);
-  return ice->n == 0 ? plan : NULL;
+  return ice->n == 0 && !refuse_large(f, plan) ? plan : NULL;
 }
 
 struct cpu_program *cpu_compile(struct front *f, const struct job_ir *j,

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { RT_MAX_PTRS = 64, RT_MAX_SCALARS = 256, RT_NONE = -1 };
+enum { RT_NONE = -1 };
 
 enum rt_phase {
   RT_PHASE_BROKEN, // open failed: only steprt_error and steprt_destroy

@@ -28,6 +28,7 @@ struct rt_buffer {
 // Scalars are f32, one array per launch. Pure per element: any cut of the range gives the same bits (L1).
 typedef void (*rt_map_fn)(void *const *ptr, const float *scalar, uint64_t begin,
                           uint64_t end);
+enum { RT_MAX_PTRS = 64, RT_MAX_SCALARS = 256 }; // of one kernel
 struct rt_kernel {
   const char *name;
   rt_map_fn fn;

@@ -38,9 +38,9 @@ static struct model *make_model(struct arena *a, const struct job_param_spec *pa
   return m;
 }
 
-struct cpu_job cpu_job_open(const char *path, const char *text, const char *pick,
-                            const struct job_param_spec *param, uint32_t n) {
-  struct arena *a = arena_new(0);
+struct cpu_job cpu_job_open_on(struct arena *a, const char *path, const char *text,
+                               const char *pick, const struct job_param_spec *param,
+                               uint32_t n) {
   struct cpu_job j = {.arena = a, .model = make_model(a, param, n)};
   struct sources *sources = ARENA_NEW(a, struct sources);
   struct diags *diags = ARENA_NEW(a, struct diags);
@@ -57,6 +57,11 @@ struct cpu_job cpu_job_open(const char *path, const char *text, const char *pick
     j.job = job_lower(a, job, (struct pass_log){0}, &j.ice);
   }
   return j;
+}
+
+struct cpu_job cpu_job_open(const char *path, const char *text, const char *pick,
+                            const struct job_param_spec *param, uint32_t n) {
+  return cpu_job_open_on(arena_new(0), path, text, pick, param, n);
 }
 
 void cpu_job_close(struct cpu_job *j) {

@@ -34,6 +34,9 @@ struct cpu_job {
 // `text`: a whole spec, or NULL to read `path` from disk.
 struct cpu_job cpu_job_open(const char *path, const char *text, const char *pick,
                             const struct job_param_spec *param, uint32_t n);
+struct cpu_job cpu_job_open_on(struct arena *a, const char *path, const char *text,
+                               const char *pick, const struct job_param_spec *param,
+                               uint32_t n);
 void cpu_job_close(struct cpu_job *j);
 struct cpu_program *cpu_job_compile(struct cpu_job *j, const char *cpu);
 // All messages so far.

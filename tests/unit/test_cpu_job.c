@@ -4,6 +4,7 @@
 #include "support/golden.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <string.h>
 
 static const struct job_param_spec gpt[] = {
@@ -218,6 +219,27 @@ Test(cpu_job, refuses_what_it_does_not_execute) {
   }
 }
 
+// 40 states that are read and 40 more tensors that are written make one phase of more than 64 tensors.
+Test(cpu_job, refuses_phases_of_too_many_tensors) {
+  struct arena *a = arena_new(0);
+  struct buf b = buf_new(a);
+  buf_puts(&b, "spec 1\noptimizer x {\n");
+  for (int i = 0; i < 80; i++) {
+    buf_printf(&b, "  state s%d : f32 like param\n", i);
+  }
+  for (int i = 0; i < 80; i++) {
+    buf_printf(&b, "  s%d := s%d + grad\n", i, i);
+  }
+  buf_puts(&b, "  param := param - s0\n}\n");
+  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(8)};
+  struct cpu_job j = cpu_job_open("x.opt", buf_done(&b).p, "", &p, 1);
+  cr_expect_null(cpu_job_compile(&j, "native"));
+  cr_expect(strstr(cpu_job_said(&j), "more than 64 tensors") != NULL, "%s",
+            cpu_job_said(&j));
+  cpu_job_close(&j);
+  arena_free(a);
+}
+
 // Each says once what is missing, however many parameters it concerns.
 Test(cpu_job, refuses_models_that_are_sharded) {
   struct cpu_job j = open_gpt();
@@ -249,6 +271,54 @@ Test(cpu_job, refuses_cpus_that_it_does_not_know_or_cannot_run) {
   bool is_nehalem = str_is(cpu_host_name(a), "nehalem");
   arena_free(a);
   expect_cpu_error(is_nehalem ? "znver4" : "nehalem", "error[E0703]");
+}
+
+// ---- memory
+
+// One whole compilation in an arena of at most `limit` bytes (0: any); returns the bytes it took, 0 when they ran out.
+static size_t compile_within(size_t limit) {
+  struct arena *a = arena_new(limit);
+  jmp_buf oom;
+  size_t bytes = 0;
+  if (setjmp(oom) == 0) {
+    arena_guard(a, &oom);
+    struct cpu_job j = cpu_job_open_on(a, "specs/gpt.opt", NULL, "", gpt, N_GPT);
+    struct cpu_options options = {STR("native")};
+    struct cpu_program *p = cpu_compile(&j.front, j.job, &options, &j.ice);
+    cpu_program_free(p);
+    bytes = arena_bytes(a);
+  }
+  arena_free(a);
+  return bytes;
+}
+
+// Under ASan this also shows that LLVM's objects do not leak.
+Test(cpu_job, running_out_of_memory_ends_the_call_only) {
+  size_t all = compile_within(0);
+  for (size_t k = 1; k < 24; k++) {
+    cr_expect_eq(compile_within(all * k / 24), 0);
+  }
+  cr_expect_eq(compile_within(all), all);
+}
+
+// ---- threads
+
+static void *compile_and_free(void *ctx) {
+  (void)ctx;
+  struct cpu_job j = open_gpt();
+  cpu_program_free(cpu_job_compile(&j, "native"));
+  cpu_job_close(&j);
+  return NULL;
+}
+
+Test(cpu_job, threads_compile_at_once) {
+  pthread_t thread[4];
+  for (int i = 0; i < 4; i++) {
+    cr_assert_eq(pthread_create(&thread[i], NULL, compile_and_free, NULL), 0);
+  }
+  for (int i = 0; i < 4; i++) {
+    (void)pthread_join(thread[i], NULL);
+  }
 }
 
 // ---- text
