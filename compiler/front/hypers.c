@@ -40,8 +40,8 @@ static bool number_of(struct ctx *c, const struct expr *e, const char *what,
     return false;
   }
   if (t->type != VT_NUMBER) {
-    (void)REPORT(c, e->span, E0217, str_of(what), STR("number"),
-                 str_of(vtype_name(t->type)));
+    (void)REPORT(c, e->span, E0217, str_of(what), STR("a number"),
+                 str_of(vtype_noun(t->type)));
     return false;
   }
   *out = t->num;
@@ -106,7 +106,7 @@ static void take_argument(struct sema *s, const struct bound_use *u,
   if (t->type != VT_NUMBER) {
     struct diag *g =
         DIAG(s->f->diags, arg->value->span, E0226, h->name, STR("f32"),
-             t->stage == STAGE_STATIC ? texpr_text(a, t) : str_of(vtype_name(t->type)));
+             t->stage == STAGE_STATIC ? texpr_text(a, t) : str_of(vtype_noun(t->type)));
     diag_note(s->f->diags, g, h->span, STR("declared here"));
   } else if (t->stage == STAGE_STATIC) {
     h->value = t->num;

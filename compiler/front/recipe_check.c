@@ -49,8 +49,8 @@ static void check_clip(struct checker *c, const struct expr *e) {
     return;
   }
   if (t->type != VT_NUMBER) {
-    (void)DIAG(c->d, e->span, E0217, STR("clip"), STR("number"),
-               str_of(vtype_name(t->type)));
+    (void)DIAG(c->d, e->span, E0217, STR("clip"), STR("a number"),
+               str_of(vtype_noun(t->type)));
   } else if (t->kind == TEX_CONST && !(t->num > 0)) {
     (void)DIAG(c->d, e->span, E0309, num_shortest(c->arena, t->num));
   }

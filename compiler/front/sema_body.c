@@ -34,8 +34,8 @@ static bool number_wanted(struct body *b, const struct texpr *v) {
   if (v->type == VT_NUMBER || is_poison(v)) {
     return true;
   }
-  (void)REPORT(b->c, v->span, E0217, STR(":="), STR("number"),
-               str_of(vtype_name(v->type)));
+  (void)REPORT(b->c, v->span, E0217, STR(":="), STR("a number"),
+               str_of(vtype_noun(v->type)));
   return false;
 }
 
@@ -67,11 +67,6 @@ static void update_state(struct body *b, const struct stmt *st, uint32_t decl,
                          struct texpr *v) {
   struct ctx *c = b->c;
   const struct binding *to = &c->bind[decl];
-  if (!to->exists) {
-    struct diag *g = REPORT(c, st->name_span, E0222, st->name);
-    diag_note(c->diags, g, c->o->opt->stmt[decl]->span, STR("its `when` is false here"));
-    return;
-  }
   struct rule_state *s = &b->rule->state[to->index];
   if (b->updated[to->index] != NULL) {
     struct diag *g = REPORT(c, st->name_span, E0233, st->name);
@@ -110,6 +105,11 @@ static void type_update(struct body *b, uint32_t i) {
   if (decl != NO_INDEX && c->o->opt->stmt[decl]->kind != STMT_STATE) {
     return; // reported with the names
   }
+  if (decl != NO_INDEX && !c->bind[decl].exists) {
+    struct diag *g = REPORT(c, st->name_span, E0222, st->name);
+    diag_note(c->diags, g, c->o->opt->stmt[decl]->span, STR("its `when` is false here"));
+    return;
+  }
   struct texpr *v = type_expr(c, st->value);
   if (decl != NO_INDEX) {
     const struct stmt *state = c->o->opt->stmt[decl];
@@ -142,18 +142,54 @@ static void type_body(struct body *b) {
 
 // ---- host states
 
-// Any state taken for a host one whose update reads the device is not; true when one changed.
-static bool demote_states(struct body *b) {
+// Does the value come from the device, as far as is known by now?
+static bool is_device(const struct body *b, const struct texpr *t, const bool *let) {
+  switch (t->kind) {
+  case TEX_STATE: {
+    uint32_t decl = name_map_get(&b->c->o->names, b->rule->state[t->index].name);
+    return !b->c->bind[decl].is_host;
+  }
+  case TEX_LET: return let[t->index];
+  case TEX_CALL:
+    for (uint32_t i = 0; i < t->n_args; i++) {
+      if (is_device(b, t->arg[i], let)) {
+        return true;
+      }
+    }
+    return fn_group_of(t->fn) == FNG_REDUCE || fn_group_of(t->fn) == FNG_MATRIX;
+  case TEX_CONST:
+  case TEX_HYPER:
+  case TEX_STEP:
+  case TEX_PARAM:
+  case TEX_GRAD:
+  case TEX_INPUT:
+  case TEX_POISON: break;
+  }
+  return t->stage == STAGE_DEVICE;
+}
+
+// One walk down the statements; true when a state taken for a host one turned out to read the device.
+static bool demote_once(struct body *b, bool *let) {
   struct ctx *c = b->c;
   bool changed = false;
   for (uint32_t k = 0; k < b->out.n; k++) {
     const struct rule_stmt *r = &b->out.v[k];
+    let[k] = is_device(b, r->value, let);
     uint32_t decl =
         r->kind == RULE_STATE ? name_map_get(&c->o->names, r->name) : NO_INDEX;
-    if (decl != NO_INDEX && c->bind[decl].is_host && r->value->stage == STAGE_DEVICE) {
+    if (decl != NO_INDEX && c->bind[decl].is_host && let[k]) {
       c->bind[decl].is_host = false;
       changed = true;
     }
+  }
+  return changed;
+}
+
+static bool demote_states(struct body *b) {
+  bool *let = ARENA_ARRAY(b->c->s->f->arena, bool, b->out.n);
+  bool changed = false;
+  while (demote_once(b, let)) {
+    changed = true;
   }
   return changed;
 }
@@ -168,7 +204,8 @@ static bool has_host_states(const struct ctx *c) {
   return false;
 }
 
-// States start as host ones and fall to the device until nothing changes: at most one typing per such state.
+// States start as host ones and fall to the device until nothing changes. Typing again shows what was no valid
+// expression of a host state.
 static void settle_host_states(struct body *b) {
   if (!has_host_states(b->c)) {
     return;
@@ -210,24 +247,23 @@ void body_type(struct ctx *c, struct rule *rule) {
 
 // ---- inputs that the live statements read
 
-static void mark_inputs(struct rule *rule, const struct texpr *t, bool *seen) {
+static void mark_read(struct rule *rule, const struct texpr *t, bool *live) {
   if (t->kind == TEX_INPUT) {
     rule->input[t->index].used = true;
-  }
-  if (t->kind == TEX_LET && !seen[t->index]) {
-    seen[t->index] = true;
-    mark_inputs(rule, rule->stmt[t->index].value, seen);
+  } else if (t->kind == TEX_LET) {
+    live[t->index] = true;
   }
   for (uint32_t i = 0; i < t->n_args; i++) {
-    mark_inputs(rule, t->arg[i], seen);
+    mark_read(rule, t->arg[i], live);
   }
 }
 
+// Upwards: a let is read below its place only.
 void inputs_mark(struct arena *a, struct rule *rule) {
-  bool *seen = ARENA_ARRAY(a, bool, rule->n_stmts);
-  for (uint32_t i = 0; i < rule->n_stmts; i++) {
-    if (rule->stmt[i].kind != RULE_LET) {
-      mark_inputs(rule, rule->stmt[i].value, seen);
+  bool *live = ARENA_ARRAY(a, bool, rule->n_stmts);
+  for (uint32_t i = rule->n_stmts; i-- > 0;) {
+    if (live[i] || rule->stmt[i].kind != RULE_LET) {
+      mark_read(rule, rule->stmt[i].value, live);
     }
   }
 }

@@ -19,8 +19,8 @@ static bool wants(struct apply *a, uint32_t i, enum vtype type) {
   if (a->arg[i]->type == type) {
     return true;
   }
-  (void)REPORT(a->c, a->arg[i]->span, E0217, fn_text(a->f), str_of(vtype_name(type)),
-               str_of(vtype_name(a->arg[i]->type)));
+  (void)REPORT(a->c, a->arg[i]->span, E0217, fn_text(a->f), str_of(vtype_noun(type)),
+               str_of(vtype_noun(a->arg[i]->type)));
   return false;
 }
 

@@ -2,7 +2,8 @@
 //
 // Each optimizer is tried with every value of its bool and choice statics, on ranks 0 to 4 with matrices 2x3, 3x2,
 // 2x2, and on every dtype where it reads `dtype`. Past MAX_COMBINATIONS of static values each pair of statics is tried
-// with all its values, the others at their defaults, and past MAX_TRIALS instantiations nothing more is.
+// with all its values, the others at their defaults, and past MAX_TRIALS instantiations nothing more is. Where `require`
+// allows none of these shapes, larger ones are tried with the defaults.
 #include "front/sema_int.h"
 
 enum { MAX_COMBINATIONS = 256, MAX_TRIALS = 4096, MAX_STATEMENTS = 200000 };
@@ -13,6 +14,13 @@ static const struct shape shapes[] = {
     {4, {2, 2, 2, 2}}, {1, {3}},       {0, {0}},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+// For rules that ask for more than the small ones: tried where none of those is allowed.
+static const struct shape large[] = {
+    {2, {64, 128}},      {2, {128, 64}},         {2, {1024, 1024}},
+    {2, {4096, 16384}},  {2, {16384, 4096}},     {3, {8, 1024, 4096}},
+    {4, {64, 32, 3, 3}}, {5, {2, 2, 2, 64, 64}}, {1, {16384}},
+};
+enum { N_LARGE = sizeof large / sizeof *large };
 static const enum storage dtypes[] = {ST_F32, ST_BF16, ST_F16};
 
 struct knob { // a static whose values are tried
@@ -122,23 +130,27 @@ static void try_target(struct checker *c, struct target *t, const double *hyper)
   }
 }
 
-// All shapes and dtypes with the knobs as they stand. Memory is given back where nothing was said.
-static void try_shapes(struct checker *c) {
+// Shapes and dtypes with the knobs as they stand. Memory is given back where nothing was said.
+static void try_each(struct checker *c, const struct shape *shape, uint32_t n) {
   struct diags *d = c->s->f->diags;
   uint32_t n_dtypes = c->use.o->reads_dtype ? 3 : 1;
   turn_knobs(c);
   const double *hyper = lint_hypers(c);
-  for (uint32_t i = 0; i < N_SHAPES; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     for (uint32_t k = 0; k < n_dtypes; k++) {
       struct arena_mark mark = arena_mark(c->s->f->arena);
       uint32_t said = d->list.n;
-      struct target t = {.shape = shapes[i], .dtype = dtypes[k], .grad = dtypes[k]};
+      struct target t = {.shape = shape[i], .dtype = dtypes[k], .grad = dtypes[k]};
       try_target(c, &t, hyper);
       if (d->list.n == said) {
         arena_rewind(c->s->f->arena, mark);
       }
     }
   }
+}
+
+static void try_shapes(struct checker *c) {
+  try_each(c, shapes, N_SHAPES);
 }
 
 static void try_product(struct checker *c) {
@@ -204,6 +216,13 @@ static void check_optimizer(struct sema *s, const struct optimizer *o) {
     try_product(&c);
   } else if (c.knob.n != 0) {
     try_pairs(&c);
+  }
+  if (!c.fits) {
+    for (uint32_t i = 0; i < c.knob.n; i++) {
+      c.choice[i] = 0;
+    }
+    c.n_trials = 0;
+    try_each(&c, large, N_LARGE);
   }
   if (!c.fits) {
     (void)DIAG(s->f->diags, o->name_span, E0239, o->name);

@@ -18,8 +18,8 @@ bool type_condition(struct ctx *c, const struct expr *e, const char *what, bool 
     return false;
   }
   if (t->type != VT_BOOL) {
-    (void)REPORT(c, e->span, E0217, str_of(what), STR("bool"),
-                 str_of(vtype_name(t->type)));
+    (void)REPORT(c, e->span, E0217, str_of(what), STR("a bool"),
+                 str_of(vtype_noun(t->type)));
     return false;
   }
   *truth = t->num != 0;
@@ -91,8 +91,8 @@ static struct texpr *type_glob(struct ctx *c, const struct expr *e) {
   }
   const struct texpr *bad = l->type != VT_STRING ? l : r->type != VT_STRING ? r : NULL;
   if (bad != NULL) {
-    (void)REPORT(c, bad->span, E0217, STR("~"), STR("string"),
-                 str_of(vtype_name(bad->type)));
+    (void)REPORT(c, bad->span, E0217, STR("~"), STR("a string"),
+                 str_of(vtype_noun(bad->type)));
     return texpr_poison(c, e->span);
   }
   return type_truth(c, str_glob(r->text, l->text), cls_join(l->cls, r->cls), e->span);
@@ -102,13 +102,13 @@ static struct texpr *type_glob(struct ctx *c, const struct expr *e) {
 static struct texpr *type_equal(struct ctx *c, const struct expr *e, struct texpr *l,
                                 struct texpr *r) {
   if (l->type != r->type) {
-    (void)REPORT(c, e->span, E0219, str_of(vtype_name(l->type)),
-                 str_of(vtype_name(r->type)));
+    (void)REPORT(c, e->span, E0219, str_of(vtype_noun(l->type)),
+                 str_of(vtype_noun(r->type)));
     return texpr_poison(c, e->span);
   }
   if (l->stage != STAGE_STATIC || r->stage != STAGE_STATIC) {
-    (void)REPORT(c, e->span, E0217, str_of(expr_op_text(e->op)), STR("number"),
-                 str_of(vtype_name(l->type)));
+    (void)REPORT(c, e->span, E0217, str_of(expr_op_text(e->op)), STR("a number"),
+                 str_of(vtype_noun(l->type)));
     return texpr_poison(c, e->span);
   }
   bool same =

@@ -46,19 +46,22 @@ static void check_round(struct builder *b, const struct stmt *st) {
 
 static const char *stmt_noun(enum stmt_kind k) {
   switch (k) {
-  case STMT_HYPER: return "hyper";
-  case STMT_STATIC: return "static";
-  case STMT_STATE: return "state";
-  case STMT_INPUT: return "input";
-  case STMT_LET: return "let";
+  case STMT_HYPER: return "a hyper";
+  case STMT_STATIC: return "a static";
+  case STMT_STATE: return "a state";
+  case STMT_INPUT: return "an input";
+  case STMT_LET: return "a let";
   case STMT_REQUIRE:
   case STMT_UPDATE: break;
   }
-  return "statement";
+  return "a statement";
 }
 
 static void unknown_target(struct builder *b, const struct stmt *st) {
   struct diag *g = DIAG(b->d, st->name_span, E0201, st->name);
+  if (g == NULL) {
+    return; // one of too many
+  }
   VEC(struct str) names = {0};
   VEC_PUSH(b->s->f->arena, names, STR("param"));
   for (uint32_t i = 0; i < b->o->opt->n_stmts; i++) {
@@ -74,7 +77,7 @@ static uint32_t check_target(struct builder *b, const struct stmt *st, uint32_t 
   uint32_t i = name_map_get(&b->o->names, st->name);
   if (i == NO_INDEX) {
     if (name_is_taken(st->name, false) && !str_is(st->name, "param")) {
-      (void)DIAG(b->d, st->name_span, E0218, st->name, STR("name of the language"));
+      (void)DIAG(b->d, st->name_span, E0218, st->name, STR("a name of the language"));
     } else if (!str_is(st->name, "param")) {
       unknown_target(b, st);
     }

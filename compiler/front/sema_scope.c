@@ -123,6 +123,9 @@ static void list_scope(const struct name_walk *w, struct name_list *out) {
 static void report_unknown(const struct name_walk *w, const struct expr *e) {
   struct front *f = w->s->f;
   struct diag *g = DIAG(f->diags, e->span, E0201, e->text);
+  if (g == NULL) {
+    return; // one of too many
+  }
   struct name_list names = {0};
   list_scope(w, &names);
   diag_suggest(f->diags, g, e->text, names.v.v, names.v.n);
@@ -131,6 +134,9 @@ static void report_unknown(const struct name_walk *w, const struct expr *e) {
 static void report_function(const struct name_walk *w, const struct expr *e) {
   struct front *f = w->s->f;
   struct diag *g = DIAG(f->diags, e->span, E0207, e->text);
+  if (g == NULL) {
+    return;
+  }
   struct name_list names = {0};
   for (uint32_t i = 0; i < N_FNS; i++) {
     enum fn found;
@@ -145,7 +151,7 @@ static void report_function(const struct name_walk *w, const struct expr *e) {
 static void check_stmt_name(const struct name_walk *w, const struct expr *e, uint32_t i) {
   struct front *f = w->s->f;
   const struct stmt *st = w->o->opt->stmt[i];
-  if (i >= w->at) {
+  if (i >= w->at && i != w->updates) { // what is updated was judged there
     struct diag *g = DIAG(f->diags, e->span, E0206, e->text);
     diag_note(f->diags, g, st->name_span, STR("declared here"));
   }

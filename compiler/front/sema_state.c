@@ -23,8 +23,8 @@ static bool storage_named(struct ctx *c, const struct storage_ref *ref,
     return false;
   }
   if (v->type != VT_STORAGE) {
-    (void)REPORT(c, ref->span, E0217, ref->name, STR("storage"),
-                 str_of(vtype_name(v->type)));
+    (void)REPORT(c, ref->span, E0217, ref->name, STR("a storage"),
+                 str_of(vtype_noun(v->type)));
     return false;
   }
   *out = (enum storage)v->num;
@@ -94,8 +94,8 @@ static struct texpr *init_of(struct ctx *c, const struct rule_state *s,
     return NULL;
   }
   if (t->type != VT_NUMBER) {
-    (void)REPORT(c, t->span, E0217, STR("init"), STR("number"),
-                 str_of(vtype_name(t->type)));
+    (void)REPORT(c, t->span, E0217, STR("init"), STR("a number"),
+                 str_of(vtype_noun(t->type)));
     return NULL;
   }
   if (!cls_fits(t->cls, s->cls)) {

@@ -260,8 +260,7 @@ void settings_set(struct sema *s, const struct job_lines *l, const struct settin
       continue;
     }
     if (!parse_number(s->f->arena, p.value, &value)) {
-      (void)DIAG(s->f->diags, NO_SPAN, E0322, whole(s, &p), p.name, STR("number"),
-                 p.value);
+      (void)DIAG(s->f->diags, NO_SPAN, E0322, whole(s, &p), p.name, STR("f32"), p.value);
     } else if (!set_all(s, &p, value, h)) {
       unknown_hyper(s, l, &p, h);
     }

@@ -51,14 +51,14 @@ bool storage_find(struct str name, enum storage *out) {
   return false;
 }
 
-const char *vtype_name(enum vtype t) {
+const char *vtype_noun(enum vtype t) {
   switch (t) {
-  case VT_POISON: return "invalid value";
-  case VT_NUMBER: return "number";
-  case VT_BOOL: return "bool";
-  case VT_STRING: return "string";
-  case VT_ITERATION: return "iteration";
-  case VT_STORAGE: return "storage";
+  case VT_POISON: return "an invalid value";
+  case VT_NUMBER: return "a number";
+  case VT_BOOL: return "a bool";
+  case VT_STRING: return "a string";
+  case VT_ITERATION: return "an iteration";
+  case VT_STORAGE: return "a storage";
   }
   return "?";
 }

@@ -34,7 +34,7 @@ uint32_t storage_bytes(enum storage s); // bytes per element, without scales
 
 // What an expression is.
 enum vtype { VT_POISON, VT_NUMBER, VT_BOOL, VT_STRING, VT_ITERATION, VT_STORAGE };
-const char *vtype_name(enum vtype t);
+const char *vtype_noun(enum vtype t); // "a number", "an iteration"
 
 enum { MAX_RANK = 8 };
 struct shape {
