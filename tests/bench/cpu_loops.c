@@ -61,3 +61,50 @@ void loop_momentum(float *m, const float *g, float *u, size_t n, size_t prefetch
   }
   __builtin_ia32_sfence();
 }
+
+void loop_momentum_bf16(float *m, const float *g, uint16_t *u, size_t n,
+                        size_t prefetch) {
+  const float beta = 0.95f, rest = 0.05f;
+  for (size_t i = 0; i < n; i += 32) {
+    _Alignas(64) uint16_t line[32];
+    line_t whole;
+    for (size_t j = 0; j < 32; j += 16) {
+      if (prefetch != 0) {
+        __builtin_prefetch(m + i + j + prefetch);
+        __builtin_prefetch(g + i + j + prefetch);
+      }
+      line_t x = load(g + i + j), y = beta * load(m + i + j) + rest * x;
+      store(m + i + j, y);
+      line_t z = beta * y + rest * x;
+      for (size_t k = 0; k < 16; k++) {
+        uint32_t bits;
+        float f = z[k];
+        __builtin_memcpy(&bits, &f, sizeof bits);
+        line[j + k] = (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+      }
+    }
+    __builtin_memcpy(&whole, line, sizeof whole);
+    stream((float *)(void *)(u + i), whole);
+  }
+  __builtin_ia32_sfence();
+}
+
+void loop_adamw(float *restrict m, const float *restrict g, float *restrict v,
+                float *restrict p, size_t n, size_t prefetch) {
+  const float beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, decay = 1 - 1e-3f * 1e-2f;
+  const float step = 1e-3f / 0.6513215599f;      // 1 - 0.9^10
+  const float root = (float)(1 / 0.09977512887); // sqrt(1 - 0.999^10)
+  for (size_t i = 0; i < n; i += 16) {
+    if (prefetch != 0) {
+      __builtin_prefetch(m + i + prefetch);
+      __builtin_prefetch(g + i + prefetch);
+      __builtin_prefetch(v + i + prefetch);
+      __builtin_prefetch(p + i + prefetch);
+    }
+    for (size_t j = i; j < i + 16; j++) {
+      m[j] = beta1 * m[j] + (1 - beta1) * g[j];
+      v[j] = beta2 * v[j] + (1 - beta2) * (g[j] * g[j]);
+      p[j] = p[j] * decay - step * (m[j] / (__builtin_sqrtf(v[j]) * root + eps));
+    }
+  }
+}
