@@ -67,12 +67,13 @@ void diags_init(struct diags *d, struct arena *a, struct sources *s) {
 }
 
 static struct str format_text(struct arena *a, const char *text, const struct str *args,
-                              uint32_t n_args) {
+                              uint32_t n_args, bool escape) {
   struct buf b = buf_new(a);
   uint32_t next = 0;
   for (const char *c = text; *c != '\0'; c++) {
     if (c[0] == '{' && c[1] == '}') {
-      buf_str(&b, next < n_args ? str_escape(a, args[next]) : STR("?"));
+      struct str arg = next < n_args ? args[next] : STR("?");
+      buf_str(&b, escape ? str_escape(a, arg) : arg);
       next++;
       c++;
     } else {
@@ -97,8 +98,8 @@ static bool already_said(const struct diags *d, struct span at, enum diag_code c
   return false;
 }
 
-struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
-                         const struct str *args, uint32_t n_args) {
+static struct diag *report(struct diags *d, struct span at, enum diag_code code,
+                           const struct str *args, uint32_t n_args, bool escape) {
   const struct diag_info *info = diag_info(code);
   if (info->severity == SEV_WARNING && d->muted[code]) {
     return NULL;
@@ -108,7 +109,7 @@ struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
     d->n_errors++;
     return NULL;
   }
-  struct str text = format_text(d->arena, info->text, args, n_args);
+  struct str text = format_text(d->arena, info->text, args, n_args, escape);
   if (already_said(d, at, code, text)) {
     return NULL;
   }
@@ -121,6 +122,16 @@ struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
   *g = (struct diag){.code = code, .severity = severity, .span = at, .text = text};
   VEC_PUSH(d->arena, d->list, g);
   return g;
+}
+
+struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
+                         const struct str *args, uint32_t n_args) {
+  return report(d, at, code, args, n_args, true);
+}
+
+struct diag *diag_report_safe(struct diags *d, struct span at, enum diag_code code,
+                              const struct str *args, uint32_t n_args) {
+  return report(d, at, code, args, n_args, false);
 }
 
 static void attach(struct diags *d, struct diag *to, struct diag_extra e) {

@@ -84,6 +84,9 @@ void diags_init(struct diags *d, struct arena *a, struct sources *s);
 // dropped. Arguments are escaped before they are put into the text.
 struct diag *diag_report(struct diags *d, struct span at, enum diag_code code,
                          const struct str *args, uint32_t n_args);
+// The same for arguments that are safe to show already, such as the runtime's messages, which hold escaped names.
+struct diag *diag_report_safe(struct diags *d, struct span at, enum diag_code code,
+                              const struct str *args, uint32_t n_args);
 #define DIAG(d, at, code, ...)                                                           \
   diag_report((d), (at), (code), (struct str[]){__VA_ARGS__},                            \
               (uint32_t)(sizeof((struct str[]){__VA_ARGS__}) / sizeof(struct str)))

@@ -56,7 +56,8 @@ bool json_text_parse(struct front *f, struct str path, struct str text,
     return cannot_read(f, path, ENOMEM);
   }
   uint32_t at = (uint32_t)err.at, end = at < text.n ? at + 1 : at;
-  DIAG(f->diags, ((struct span){t->file, at, end}), E0501, str_of(err.text));
+  struct str why = str_of(err.text);
+  (void)diag_report_safe(f->diags, (struct span){t->file, at, end}, E0501, &why, 1);
   return false;
 }
 

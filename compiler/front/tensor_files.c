@@ -23,8 +23,9 @@ bool tensor_files_add(struct front *f, struct str path, struct tensor_files *set
   struct st_error err;
   struct st_file *file = st_open(str_cstr(f->arena, path), &err);
   if (file == NULL) {
-    DIAG(f->diags, NO_SPAN, err.status == STEPRT_IO ? E0001 : E0515, path,
-         str_of(err.text));
+    bool unreadable = err.status == STEPRT_IO || err.status == STEPRT_NO_MEMORY;
+    struct str args[] = {str_escape(f->arena, path), str_of(err.text)};
+    (void)diag_report_safe(f->diags, NO_SPAN, unreadable ? E0001 : E0515, args, 2);
     return false;
   }
   set->file[set->n_files++] = file;

@@ -23,7 +23,7 @@ static bool fail_at(struct index_reader *x, const struct json *v, struct str wha
 // A shard is a plain file beside the index: a name is never a path (DESIGN section 16).
 static bool check_shard(struct index_reader *x, const struct json *v, struct str whole) {
   struct arena *a = x->f->arena;
-  struct str name = json_str(v), shown = str_escape(a, name);
+  struct str name = json_str(v);
   bool has_slash = false;
   for (size_t i = 0; i < name.n; i++) {
     has_slash = has_slash || name.p[i] == '/' || name.p[i] == '\\';
@@ -31,12 +31,12 @@ static bool check_shard(struct index_reader *x, const struct json *v, struct str
   if (has_slash || name.n == 0 || str_is(name, "..") || str_is(name, ".")) {
     return fail_at(
         x, v,
-        str_fmt(a, "`%.*s` is not the name of a file beside the index", STR_FMT(shown)));
+        str_fmt(a, "`%.*s` is not the name of a file beside the index", STR_FMT(name)));
   }
   struct stat st;
   if (lstat(whole.p, &st) == 0 && S_ISLNK(st.st_mode)) {
     return fail_at(
-        x, v, str_fmt(a, "`%.*s` is a link: an index names plain files", STR_FMT(shown)));
+        x, v, str_fmt(a, "`%.*s` is a link: an index names plain files", STR_FMT(name)));
   }
   return true;
 }

@@ -159,7 +159,8 @@ bool data_read(struct front *f, const struct data_set *s, uint32_t param, void *
   if (st_read(s->files.file[ref->file], ref->tensor, into, &err) == STEPRT_OK) {
     return true;
   }
-  DIAG(f->diags, NO_SPAN, E0001, tensor_files_path(&s->files, ref->file),
-       str_of(err.text));
+  struct str path = tensor_files_path(&s->files, ref->file);
+  struct str args[] = {str_escape(f->arena, path), str_of(err.text)};
+  (void)diag_report_safe(f->diags, NO_SPAN, E0001, args, 2);
   return false;
 }

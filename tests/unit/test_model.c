@@ -291,7 +291,13 @@ Test(model, bad_safetensors) {
   refused(&d, "name.safetensors",
           "E0516 tensor `a\\n\\x1b[31m` of `DIR/name.safetensors` "
           "has dtype U8: a parameter is F32, BF16 or F16");
+  t = (struct st_out){"a\n\x1b[31m", ST_DT_F32, 1, {3}, zeros};
+  write_tensors(&d, "cut.safetensors", &t, 1);
   char path[400];
+  cr_assert_eq(truncate(tempdir_join(&d, "cut.safetensors", path), 90), 0);
+  refused(&d, "cut.safetensors",
+          "E0515 `DIR/cut.safetensors`: tensor `a\\n\\x1b[31m`: "
+          "offsets [0, 12] leave the 10 bytes of data");
   write_tensors(&d, "cut.safetensors", &w, 1);
   cr_assert_eq(truncate(tempdir_join(&d, "cut.safetensors", path), 80), 0);
   refused(&d, "cut.safetensors",
