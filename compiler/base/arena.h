@@ -33,9 +33,11 @@ void arena_guard(struct arena *a, jmp_buf *oom);
 jmp_buf *arena_guarded(const struct arena *a); // the guard in force; NULL: none
 
 // Zeroed memory of `size` bytes; never NULL. `align` is a power of two.
-void *arena_alloc(struct arena *a, size_t size, size_t align);
+void *arena_alloc(struct arena *a, size_t size, size_t align)
+    __attribute__((returns_nonnull));
 // `n * size` bytes, zeroed, with the product checked.
-void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
+void *arena_array(struct arena *a, size_t n, size_t size, size_t align)
+    __attribute__((returns_nonnull));
 
 #define ARENA_NEW(a, T)      ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
 #define ARENA_ARRAY(a, T, n) ((T *)arena_array((a), (n), sizeof(T), _Alignof(T)))
@@ -55,6 +57,7 @@ void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
     (vec).v[(vec).n++] = (x);                                                            \
   } while (0)
 
-void *vec_grow(struct arena *a, const void *old, uint32_t n, uint32_t *cap, size_t size);
+void *vec_grow(struct arena *a, const void *old, uint32_t n, uint32_t *cap, size_t size)
+    __attribute__((returns_nonnull));
 
 #endif

@@ -20,8 +20,8 @@ static const struct command commands[N_COMMANDS] = {
 };
 
 static const struct option_row options[N_OPTIONS] = {
-#define OPTION(id, name, letter, arg, cmds, help) {name, letter, arg, cmds, help, NULL},
-#define LATER(id, name, arg, cmds, missing)       {name, 0, arg, cmds, NULL, missing},
+#define OPTION(id, name, letter, arg, cmds, help) {name, arg, help, NULL, cmds, letter},
+#define LATER(id, name, arg, cmds, missing)       {name, arg, NULL, missing, cmds, 0},
 #include "tool/options.def"
 #undef OPTION
 #undef LATER

@@ -28,11 +28,11 @@ enum option_id {
 
 struct option_row {
   const char *name; // long; NULL: a letter only
-  char letter;      // 0: none
   const char *arg;  // NULL: takes none
-  uint32_t commands;
   const char *help;
   const char *missing; // the part that it waits for; NULL: works
+  uint32_t commands;
+  char letter; // 0: none
 };
 const struct option_row *option_info(enum option_id o);
 

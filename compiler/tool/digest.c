@@ -23,20 +23,18 @@ static void canonical_16(const uint16_t *x, uint64_t n, uint32_t inf, uint32_t n
 
 // `n` elements from `at` with their NaNs made equal. The 8-bit formats have no such freedom here.
 static void canonical(const struct tensor *t, uint64_t at, uint64_t n, void *out) {
-  const unsigned char *p =
-      (const unsigned char *)t->data + at * storage_bytes(t->storage);
   switch (t->storage) {
-  case ST_F32: canonical_f32((const uint32_t *)(const void *)p, n, out); return;
+  case ST_F32: canonical_f32((const uint32_t *)t->data + at, n, out); return;
   case ST_BF16:
-    canonical_16((const uint16_t *)(const void *)p, n, 0x7f80u, 0x7fc0u, out);
+    canonical_16((const uint16_t *)t->data + at, n, 0x7f80u, 0x7fc0u, out);
     return;
   case ST_F16:
-    canonical_16((const uint16_t *)(const void *)p, n, 0x7c00u, 0x7e00u, out);
+    canonical_16((const uint16_t *)t->data + at, n, 0x7c00u, 0x7e00u, out);
     return;
   case ST_F8E4M3:
   case ST_F8E5M2:
   case ST_Q8:
-  case ST_Q8U: memcpy(out, p, n * storage_bytes(t->storage)); return;
+  case ST_Q8U: memcpy(out, (const char *)t->data + at, n); return;
   }
 }
 
@@ -117,7 +115,9 @@ static void scalar_lines(const struct session *s, uint32_t param, struct lines *
 }
 
 static void put_sorted(struct buf *b, struct lines *l) {
-  qsort(l->v.v, l->v.n, sizeof *l->v.v, line_order);
+  if (l->v.n != 0) {
+    qsort(l->v.v, l->v.n, sizeof *l->v.v, line_order);
+  }
   for (uint32_t i = 0; i < l->v.n; i++) {
     buf_str(b, l->v.v[i].line);
   }

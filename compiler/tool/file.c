@@ -60,7 +60,10 @@ static const char *resolve(struct arena *a, struct str path) {
 
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why) {
   const char *name = resolve(a, path);
-  char *temporary = (char *)(uintptr_t)str_fmt(a, "%s.XXXXXX", name).p;
+  size_t length = strlen(name);
+  char *temporary = arena_alloc(a, length + sizeof ".XXXXXX", 1);
+  memcpy(temporary, name, length);
+  memcpy(temporary + length, ".XXXXXX", sizeof ".XXXXXX");
   struct stat old;
   bool exists = stat(name, &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {

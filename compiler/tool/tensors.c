@@ -68,7 +68,9 @@ void session_tensors(const struct session *s, bool params, bool states,
       add_states(s, i, out);
     }
   }
-  qsort(out->v.v, out->v.n, sizeof *out->v.v, by_name);
+  if (out->v.n != 0) {
+    qsort(out->v.v, out->v.n, sizeof *out->v.v, by_name);
+  }
 }
 
 static int str_order(const void *a, const void *b) {

@@ -46,7 +46,7 @@ enum exit_code verify_threads(struct verify *v, struct verdict *out) {
   buf_puts(&tried, "1");
   for (uint32_t n = 2; n <= v->threads + 1 && code == EXIT_OK; n++) {
     uint32_t threads = n <= v->threads ? n : 1; // at last the first again
-    struct str digests;
+    struct str digests = {0};
     code = digests_of(v, program, threads, &digests);
     buf_printf(&tried, n <= v->threads ? ", %u" : " threads, %u again", threads);
     if (code == EXIT_OK && !str_eq(digests, v->digests) && out->held) {
@@ -86,7 +86,7 @@ enum exit_code verify_targets(struct verify *v, struct verdict *out) {
     return EXIT_OK;
   }
   other.cpu = NULL;
-  struct str digests;
+  struct str digests = {0};
   enum exit_code code =
       driver_compile(&v->tool->front, &in, &other)
           ? digests_of(v, cpu_program_step(other.cpu), v->threads, &digests)

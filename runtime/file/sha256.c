@@ -71,16 +71,14 @@ __attribute__((target("sha,sse4.1"))) static void blocks_sha(uint32_t h[8],
     for (int g = 0; g < 16; g++) {
       __m128i *now = &w[g & 3];
       if (g < 4) {
-        *now = _mm_shuffle_epi8(
-            _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * g)), swap);
+        *now = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * g)), swap);
       } else {
         __m128i last = w[(g - 1) & 3];
         __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(*now, w[(g - 3) & 3]),
                                     _mm_alignr_epi8(last, w[(g - 2) & 3], 4));
         *now = _mm_sha256msg2_epu32(sum, last);
       }
-      __m128i wk = _mm_add_epi32(
-          *now, _mm_loadu_si128((const __m128i *)(const void *)(k + 4 * g)));
+      __m128i wk = _mm_add_epi32(*now, _mm_loadu_si128((const __m128i *)(k + 4 * g)));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0e));
     }

@@ -13,7 +13,7 @@ struct sha256 {
 };
 
 void sha256_init(struct sha256 *s);
-void sha256_add(struct sha256 *s, const void *p, size_t n);
+void sha256_add(struct sha256 *s, const void *data, size_t n);
 void sha256_hex(struct sha256 *s, char hex[65]); // ends it; lower case, NUL-terminated
 // The same without SHA instructions: tests compare the two.
 void sha256_init_portable(struct sha256 *s);
