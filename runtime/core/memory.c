@@ -45,7 +45,7 @@ void *rt_memory_alloc(struct rt_memory *m, uint64_t n, uint64_t size) {
     return NULL;
   }
   if (__builtin_mul_overflow(n, size, &bytes) ||
-      bytes > PTRDIFF_MAX - 2 * (int64_t)HUGE_PAGE)
+      bytes > (uint64_t)PTRDIFF_MAX - 2 * (uint64_t)HUGE_PAGE)
     return NULL;
   bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
   struct rt_block *b = bytes < HUGE_PAGE ? heap_block(bytes) : map_block(bytes);
