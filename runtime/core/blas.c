@@ -26,17 +26,18 @@
 #  define MULTIARCH "/usr/lib/"
 #endif
 
-// RTLD_DEEPBIND: the library's own cblas_sgemm must call its own kernels, also in a process that has loaded another
+// RTLD_NODELETE: a BLAS keeps pools for the life of the process; unloaded, it would leak them. RTLD_DEEPBIND: the
+// library's own cblas_sgemm must call its own kernels, also in a process that has loaded another
 // BLAS globally. AddressSanitizer refuses the flag.
 #if defined(__SANITIZE_ADDRESS__)
-#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
 #elif defined(__has_feature)
 #  if __has_feature(address_sanitizer)
-#    define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#    define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
 #  endif
 #endif
 #ifndef OPEN_FLAGS
-#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
+#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | RTLD_DEEPBIND)
 #endif
 
 static const char standard_folders[] =
