@@ -18,20 +18,19 @@ typedef double doubles __attribute__((vector_size(WIDTH * 8)));
 typedef uint64_t words __attribute__((vector_size(WIDTH * 8)));
 typedef float floats __attribute__((vector_size(WIDTH * 4)));
 typedef uint32_t bits __attribute__((vector_size(WIDTH * 4)));
-typedef uint16_t halves __attribute__((vector_size(WIDTH * 2)));
 
 enum term { TERM_F32, TERM_SQUARE_F32, TERM_SQUARE_BF16 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-// Vectors travel by pointer: passed by value their ABI would depend on the instruction set.
-INLINE void load(bits *v, enum term term, const void *x, uint64_t i) {
-  if (term == TERM_SQUARE_BF16) {
-    halves h;
-    memcpy(&h, (const uint16_t *)x + i, sizeof h);
-    *v = __builtin_convertvector(h, bits) << 16;
+// The k-th vector of the LANES elements from x[i] on, as f32 bits and in some order. By pointer: passed by value a
+// vector's ABI would depend on the instruction set.
+INLINE void load(bits *v, enum term term, const void *x, uint64_t i, uint64_t k) {
+  if (term == TERM_SQUARE_BF16) { // two vectors from the even and the odd ones of eight
+    memcpy(v, (const uint16_t *)x + i + k / 2 * 2 * WIDTH, sizeof *v);
+    *v = k % 2 ? *v & 0xffff0000u : *v << 16;
   } else {
-    memcpy(v, (const float *)x + i, sizeof *v);
+    memcpy(v, (const float *)x + i + k * WIDTH, sizeof *v);
   }
 }
 
@@ -44,8 +43,16 @@ INLINE uint32_t bits_at(enum term term, const void *x, uint64_t i) {
   return u;
 }
 
-// The largest magnitude, as the bits of an f32: they order like the values. Signed, for SSE4's maximum.
+// The largest magnitude, as the bits of an f32: they order like the values. Signed, for which SSE has a maximum.
 INLINE uint32_t largest(enum term term, const void *x, uint64_t n) {
+  if (term == TERM_SQUARE_BF16) {
+    int16_t top = 0;
+    for (uint64_t i = 0; i < n; i++) {
+      int16_t u = (int16_t)(((const uint16_t *)x)[i] & 0x7fff);
+      top = u > top ? u : top;
+    }
+    return (uint32_t)top << 16;
+  }
   int32_t top = 0;
   for (uint64_t i = 0; i < n; i++) {
     int32_t u = (int32_t)(bits_at(term, x, i) & 0x7fffffffu);
@@ -68,11 +75,10 @@ INLINE void deposit(struct binned *b, enum term term, int32_t bin, const void *x
     for (uint64_t k = 0; k < VECTORS; k++) {
       bits v;
       floats f;
-      load(&v, term, x, i + k * WIDTH);
+      load(&v, term, x, i, k);
       memcpy(&f, &v, sizeof f);
-      doubles d = {
-          f[0], f[1], f[2],
-          f[3]}; // gcc 12 makes this one instruction, __builtin_convertvector four
+      // gcc 12 makes one instruction of this list, of __builtin_convertvector four.
+      doubles d = {f[0], f[1], f[2], f[3]};
       if (term != TERM_F32)
         d *= d; // exact: 48 bits
       doubles sum = hi[k] + (doubles)((words)d | 1);
