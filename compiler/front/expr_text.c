@@ -30,6 +30,10 @@ static enum level expr_level(const struct expr *e) {
   return e->kind == EXPR_IF ? L_EXPR : op_level(e->op);
 }
 
+static enum level tighter(enum level l) {
+  return l < L_PRIM ? (enum level)(l + 1) : L_PRIM;
+}
+
 static void put(struct buf *b, const struct expr *e, enum level least);
 
 static void put_call(struct buf *b, const struct expr *e) {
@@ -55,7 +59,7 @@ static void put_binary(struct buf *b, const struct expr *e) {
   enum level own = op_level(e->op);
   put(b, e->arg[0], own == L_CMP ? L_SUM : own);
   buf_printf(b, " %s ", expr_op_text(e->op));
-  put(b, e->arg[1], (enum level)(own + 1));
+  put(b, e->arg[1], tighter(own));
 }
 
 static void put_plain(struct buf *b, const struct expr *e) {

@@ -10,6 +10,7 @@ struct gatherer {
   VEC(struct fmt_line) line;
   struct str block; // the word that began the open block; empty outside
   bool blank;       // an empty line was passed
+  enum { AT_BEGIN, AFTER_HEADER, AFTER_LINE, AFTER_BLOCK } before; // the next line
 };
 
 static bool has_newline(struct str text, uint32_t begin, uint32_t end) {
@@ -52,20 +53,13 @@ static struct fmt_line gather_line(struct gatherer *g, struct token t) {
   return l;
 }
 
-static enum token_kind piece_kind(const struct fmt_line *l, uint32_t i) {
-  return i < l->n ? l->piece[i].tok.kind : TOKEN_END;
-}
-
 static void add_line(struct gatherer *g, struct token first) {
   struct fmt_line l = gather_line(g, first);
-  struct fmt_line *before = g->line.n == 0 ? NULL : &g->line.v[g->line.n - 1];
-  bool closes = piece_kind(&l, 0) == TOKEN_RBRACE;
-  bool opens = l.n > 0 && piece_kind(&l, l.n - 1) == TOKEN_LBRACE;
-  bool after_open = before != NULL && before->n > 0 &&
-                    piece_kind(before, before->n - 1) == TOKEN_LBRACE;
-  bool after_close = before != NULL && piece_kind(before, 0) == TOKEN_RBRACE;
-  l.blank_before =
-      before != NULL && ((g->blank && !after_open && !closes) || after_close);
+  bool closes = l.n > 0 && l.piece[0].tok.kind == TOKEN_RBRACE;
+  bool opens = l.n > 0 && l.piece[l.n - 1].tok.kind == TOKEN_LBRACE;
+  bool keeps = g->before == AFTER_LINE && !closes;
+  l.blank_before = (g->blank && keeps) || g->before == AFTER_BLOCK;
+  g->before = opens ? AFTER_HEADER : closes ? AFTER_BLOCK : AFTER_LINE;
   if (closes) {
     g->block = STR("");
   }
@@ -80,8 +74,7 @@ static void add_line(struct gatherer *g, struct token first) {
 
 struct str fmt_module(struct arena *a, const struct sources *s, const struct module *m) {
   struct gatherer g = {.arena = a};
-  struct sources view = *s;
-  g.lx = lexer_new(a, &view, &g.diags, m->file);
+  g.lx = lexer_new(a, s, &g.diags, m->file);
   g.lx.keeps_comments = true;
   g.lx.is_quiet = true;
   bool is_empty = false; // nothing stands on the current line so far

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const kinds[N_TOKENS] = {
-#define TOKEN(id, text) [TOKEN_##id] = text,
+#define TOKEN(id, text) [TOKEN_##id] = (text),
 #include "front/tokens.def"
 #undef TOKEN
 };
@@ -20,7 +20,7 @@ static struct str spelling(enum token_kind k) {
   return (struct str){kinds[k] + 1, strlen(kinds[k]) - 2};
 }
 
-struct lexer lexer_new(struct arena *a, struct sources *s, struct diags *d,
+struct lexer lexer_new(struct arena *a, const struct sources *s, struct diags *d,
                        uint32_t file) {
   return (struct lexer){.arena = a,
                         .source = &s->file.v[file],
@@ -44,7 +44,10 @@ static bool is_name_char(char c) {
 
 // The byte at offset `i`; the text is NUL-terminated after its end, and holds no other NUL.
 static char at(const struct lexer *lx, size_t i) {
-  return i < lx->source->text.n ? lx->source->text.p[i] : '\0';
+  if (i >= lx->source->text.n) {
+    return '\0';
+  }
+  return lx->source->text.p[i];
 }
 
 static struct span span_at(const struct lexer *lx, size_t begin, size_t end) {

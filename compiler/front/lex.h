@@ -39,7 +39,7 @@ struct lexer {
       open[MAX_BRACKETS]; // offsets of the innermost brackets' openings, while they fit
 };
 
-struct lexer lexer_new(struct arena *a, struct sources *s, struct diags *d,
+struct lexer lexer_new(struct arena *a, const struct sources *s, struct diags *d,
                        uint32_t file);
 struct token lexer_next(struct lexer *lx);
 // Does `text` follow on this line, after blanks?
