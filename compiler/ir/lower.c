@@ -1,6 +1,8 @@
 // Typed rules to IR: the header, the statements in text order, the initial states.
 #include "ir/lower_int.h"
 
+#include <assert.h>
+
 static struct str hyper_text(struct arena *a, const struct hyper *h) {
   return h->label.n == 0 ? h->name
                          : str_fmt(a, "%.*s.%.*s", STR_FMT(h->label), STR_FMT(h->name));
@@ -56,6 +58,7 @@ struct ir_iteration ir_expand_iteration(struct arena *a, const struct iteration 
     }
   }
   uint32_t listed = step.n;
+  assert(listed > 0); // an `iter` line is required
   uint32_t wanted = src->has_steps ? (uint32_t)src->steps : listed;
   while (step.n < wanted) {
     struct ir_step s = step.v[src->tail == TAIL_CYCLE ? step.n % listed : listed - 1];

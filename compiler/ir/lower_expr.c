@@ -36,6 +36,7 @@ struct ir_ref lower_to_device(struct lower *l, struct ir_ref v, struct span span
 static struct ir_ref emit(struct lower *l, enum ir_op op, uint32_t n,
                           const struct ir_ref *arg, struct span span) {
   struct ir_ins proto = {.op = op, .arg = {IR_NONE, IR_NONE, IR_NONE}, .span = span};
+  assert(n <= 3);
   bool device = ir_op_info(op)->where == IR_D;
   for (uint32_t k = 0; k < n; k++) {
     device = device || !ir_is_host(at(l, arg[k])->type);
@@ -161,7 +162,7 @@ static struct ir_ref lower_call(struct lower *l, const struct texpr *t) {
   if (op != N_IR_OPS && ir_op_info(op)->kind == IRK_REDUCE) {
     return emit_reduce(l, op, t);
   }
-  struct ir_ref x[3];
+  struct ir_ref x[3] = {IR_NONE, IR_NONE, IR_NONE};
   for (uint32_t k = 0; k < t->n_args; k++) {
     x[k] = lower_expr(l, t->arg[k]);
   }

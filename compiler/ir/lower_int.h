@@ -16,7 +16,7 @@ struct lower {
 // The value of a typed expression: host where its stage is static or host, else device.
 struct ir_ref lower_expr(struct lower *l, const struct texpr *t);
 // The same value on the device: a host value crosses once, rounded to f32; a constant becomes an f32 constant.
-struct ir_ref lower_to_device(struct lower *l, struct ir_ref v, struct span at);
+struct ir_ref lower_to_device(struct lower *l, struct ir_ref v, struct span span);
 struct ir_ref lower_add(struct lower *l,
                         struct ir_ins proto); // under the statement's name
 

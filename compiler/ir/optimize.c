@@ -1,5 +1,6 @@
 // The straight list of passes, with verification between them.
 #include "ir/ir.h"
+#include "ir/value.h"
 
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@ static bool same_ins(const struct ir_ins *a, const struct ir_ins *b) {
   return a->op == b->op && a->type == b->type && a->cls == b->cls &&
          a->storage == b->storage && a->to == b->to && a->index == b->index &&
          a->stochastic == b->stochastic && memcmp(a->arg, b->arg, sizeof a->arg) == 0 &&
-         memcmp(&a->num, &b->num, sizeof a->num) == 0 && str_eq(a->name, b->name);
+         same_bits(a->num, b->num) && str_eq(a->name, b->name);
 }
 
 static bool changed(const struct ir *ir, const struct ir_ins *old, uint32_t n) {

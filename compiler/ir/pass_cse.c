@@ -6,18 +6,17 @@
 
 struct key {
   uint32_t op, type, storage, to, index, stochastic, arg[3];
+  uint32_t no_padding; // keys are hashed and compared as bytes
   uint64_t num;
 };
 
 static struct key key_of(const struct ir_ins *ins) {
-  struct key k;
-  memset(&k, 0, sizeof k); // padding takes part in hash and comparison
-  k.op = ins->op;
-  k.type = ins->type;
-  k.storage = ins->storage;
-  k.to = ins->to;
-  k.index = ins->index;
-  k.stochastic = ins->stochastic;
+  struct key k = {.op = ins->op,
+                  .type = ins->type,
+                  .storage = ins->storage,
+                  .to = ins->to,
+                  .index = ins->index,
+                  .stochastic = ins->stochastic};
   memcpy(&k.num, &ins->num, sizeof k.num);
   for (uint32_t i = 0; i < 3; i++) {
     k.arg[i] = ins->arg[i].i;

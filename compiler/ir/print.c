@@ -18,12 +18,15 @@
 // A value is labelled with the spec name it serves, and a number from the second of that name on.
 #include "ir/ir.h"
 #include "ir/names.h"
-
-#include <string.h>
+#include "ir/value.h"
 
 static void print_num(struct buf *b, double x) {
   buf_char(b, ' ');
   buf_str(b, num_shortest(b->arena, x));
+}
+
+static bool same_step(const struct ir_step *x, const struct ir_step *y) {
+  return same_bits(x->a, y->a) && same_bits(x->b, y->b) && same_bits(x->c, y->c);
 }
 
 static void print_iteration(struct buf *b, const struct ir_iteration *it) {
@@ -44,7 +47,7 @@ static void print_iteration(struct buf *b, const struct ir_iteration *it) {
   for (uint32_t i = 0, n; i < it->n_steps; i += n) {
     const struct ir_step *s = &it->step[i];
     n = 1;
-    while (i + n < it->n_steps && memcmp(&s[n], s, sizeof *s) == 0) {
+    while (i + n < it->n_steps && same_step(&s[n], s)) {
       n++;
     }
     buf_puts(b, "  iter");

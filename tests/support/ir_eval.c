@@ -69,7 +69,7 @@ struct ir_tensors ir_tensors_copy(struct arena *a, const struct ir *ir,
 static bool same_values(const double *x, const double *y, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     bool nan = isnan(x[i]) && isnan(y[i]);
-    if (!nan && memcmp(&x[i], &y[i], sizeof *x) != 0) {
+    if (!nan && !same_bits(x[i], y[i])) {
       return false;
     }
   }
