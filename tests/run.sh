@@ -61,20 +61,25 @@ ctest_run() {
   return $status
 }
 
+# fuzz_one HARNESS: one line on how it went; on a finding its report and exit code 1.
+fuzz_one() {
+  local name=${1##*/} seconds=${FUZZ_SECONDS:-600} log=build/fuzz/${1##*/}.log status=0 runs
+  mkdir -p "build/fuzz/corpus/$name"
+  "$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $(cat "$1.seeds") >"$log" 2>&1 || status=1
+  [ $status = 0 ] || tail -n 60 "$log"
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  echo "$name: $([ $status = 0 ] && echo clean || echo FINDING), ${runs:-?} runs in $seconds s" | tee -a build/fuzz/summary
+  return $status
+}
+
 fuzz_all() {
-  local harness name log status=0
-  for harness in build/fuzz/fuzz_*; do
-    [ -x "$harness" ] || continue
-    name=${harness##*/}
-    log=$PWD/build/fuzz/$name.log
-    mkdir -p "build/fuzz/corpus/$name"
-    if ! "$harness" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $(cat "$harness.seeds") >"$log" 2>&1; then
-      tail -n 40 "$log"
-      status=1
-    fi
-    closing+=("$name: $(grep -c -E '^(==|SUMMARY)' "$log") findings, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in ${FUZZ_SECONDS:-600} s")
-  done
+  rm -f build/fuzz/summary
+  export -f fuzz_one
+  find build/fuzz -maxdepth 1 -name 'fuzz_*' -type f -perm -u+x | LC_ALL=C sort |
+    xargs -P "$jobs" -I{} bash -c 'fuzz_one {}'
+  local status=$?
+  closing+=("$(cat build/fuzz/summary)")
   return $status
 }
 

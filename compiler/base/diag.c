@@ -150,7 +150,11 @@ void diag_help(struct diags *d, struct diag *to, struct str text) {
 
 void diag_suggest(struct diags *d, struct diag *to, struct str wrong,
                   const struct str *candidates, uint32_t n) {
-  uint32_t limit = wrong.n <= 3 ? 1 : wrong.n <= 8 ? 2 : 3, best = limit + 1, which = 0;
+  uint32_t limit = wrong.n <= 1   ? 0
+                   : wrong.n <= 3 ? 1
+                   : wrong.n <= 8 ? 2
+                                  : 3,
+           best = limit + 1, which = 0;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t dist = str_distance(wrong, candidates[i], limit);
     if (dist < best) {

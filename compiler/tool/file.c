@@ -58,19 +58,25 @@ static const char *resolve(struct arena *a, struct str path) {
   return realpath(name, real) != NULL ? str_cstr(a, str_of(real)) : name;
 }
 
+// NAME.XXXXXX made beside NAME, to become it; `temporary` is what it is called. -1: errno says why not.
+static int open_temporary(struct arena *a, const char *name, char **temporary) {
+  size_t length = strlen(name);
+  *temporary = arena_alloc(a, length + sizeof ".XXXXXX", 1);
+  memcpy(*temporary, name, length);
+  memcpy(*temporary + length, ".XXXXXX", sizeof ".XXXXXX");
+  return mkostemp(*temporary, O_CLOEXEC);
+}
+
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why) {
   const char *name = resolve(a, path);
-  size_t length = strlen(name);
-  char *temporary = arena_alloc(a, length + sizeof ".XXXXXX", 1);
-  memcpy(temporary, name, length);
-  memcpy(temporary + length, ".XXXXXX", sizeof ".XXXXXX");
   struct stat old;
   bool exists = stat(name, &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
     *why = STR("not a regular file");
     return false;
   }
-  int fd = mkostemp(temporary, O_CLOEXEC);
+  char *temporary = NULL;
+  int fd = open_temporary(a, name, &temporary);
   if (fd < 0) {
     return failed(why);
   }
@@ -96,11 +102,14 @@ bool file_can_write(struct arena *a, struct str path, struct str *why) {
     *why = STR("not a regular file");
     return false;
   }
-  const char *slash = strrchr(name, '/');
-  struct str folder = slash == NULL   ? STR(".")
-                      : slash == name ? STR("/")
-                                      : (struct str){name, (size_t)(slash - name)};
-  return access(str_cstr(a, folder), W_OK | X_OK) == 0 || failed(why);
+  char *temporary = NULL;
+  int fd = open_temporary(a, name, &temporary);
+  if (fd < 0) {
+    return failed(why);
+  }
+  (void)close(fd);
+  (void)unlink(temporary);
+  return true;
 }
 
 bool file_make_folder(struct arena *a, struct str path, struct str *why) {

@@ -9,7 +9,7 @@ bool file_read_stdin(struct arena *a, struct str *text, struct str *why);
 // Replaces PATH (a link's target, keeping its permissions) through a temporary file beside it that is synced and
 // renamed; on failure the temporary is removed, what stood there stays and `why` says what happened.
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why);
-// Can a file PATH be made or replaced? Asked before any work is done.
+// Can a file PATH be made or replaced? Asked before any work is done, and answered by making one beside it.
 bool file_can_write(struct arena *a, struct str path, struct str *why);
 // Makes the folder unless it is there; its parent must exist.
 bool file_make_folder(struct arena *a, struct str path, struct str *why);

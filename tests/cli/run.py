@@ -63,8 +63,14 @@ def matches(want, got):
 
 def render(command, out, err, code):
     first, *rest = command.split("\n")
-    lines = ["$ " + first] + ["> " + r for r in rest] + out + [f"2> {e}".rstrip() for e in err]
-    return "\n".join("  " + x for x in lines + ([f"[{code}]"] if code else []))
+    lines = ["$ " + first] + ["> " + r for r in rest] + out + ["2> " + e for e in err]
+    return "\n".join("  " + x.rstrip() for x in lines + ([f"[{code}]"] if code else []))
+
+
+def shown(output, folder):
+    """What was printed, without what differs from machine to machine."""
+    text = output.decode(errors="backslashreplace").replace(folder, "$PWD").replace(str(ROOT), "$ROOT")
+    return [line.rstrip() for line in text.splitlines()]
 
 
 def run_session(path, build, update):
@@ -79,8 +85,7 @@ def run_session(path, build, update):
                 continue
             done = subprocess.run(["bash", "-c", item.command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=120)
-            out = done.stdout.decode(errors="backslashreplace").replace(folder, "$PWD").splitlines()
-            err = done.stderr.decode(errors="backslashreplace").replace(folder, "$PWD").splitlines()
+            out, err = (shown(x, folder) for x in (done.stdout, done.stderr))
             if matches(item.out, out) and matches(item.err, err) and item.code == done.returncode:
                 written.append(render(item.command, item.out, item.err, item.code))
                 continue
