@@ -34,16 +34,18 @@ static uint32_t find_tensor(const struct cpu_slot *slot, uint32_t n,
   return UINT32_MAX;
 }
 
-static struct cpu_slot *add_tensor(struct slots *s, struct cpu_slot tensor) {
-  uint32_t i = find_tensor(s->list.v, s->list.n, &tensor);
-  if (i == UINT32_MAX) {
-    i = s->list.n;
-    VEC_PUSH(s->arena, s->list, tensor);
+// Adds a tensor or, to one that is there, its uses; returns its slot.
+static uint32_t add_tensor(struct slots *s, const struct cpu_slot *tensor) {
+  for (uint32_t i = 0; i < s->list.n; i++) {
+    struct cpu_slot *slot = &s->list.v[i];
+    if (slot->kind == tensor->kind && slot->index == tensor->index) {
+      slot->read |= tensor->read;
+      slot->written |= tensor->written;
+      return i;
+    }
   }
-  struct cpu_slot *slot = &s->list.v[i];
-  slot->read |= tensor.read;
-  slot->written |= tensor.written;
-  return slot;
+  VEC_PUSH(s->arena, s->list, *tensor);
+  return s->list.n - 1;
 }
 
 // The tensor that a load or store names; false for other instructions.
@@ -88,18 +90,21 @@ static struct slots collect_slots(struct arena *a, const struct phases *p, uint3
   const struct phase *ph = &p->phase[phase];
   struct slots s = {.arena = a};
   for (uint32_t i = 0; i < ph->n_temp_in; i++) {
-    add_tensor(&s, temp_tensor(p, ph->temp_in[i]))->read = true;
+    struct cpu_slot tensor = temp_tensor(p, ph->temp_in[i]);
+    tensor.read = true;
+    (void)add_tensor(&s, &tensor);
   }
   for (uint32_t i = 0; i < ph->n_ins; i++) {
     struct cpu_slot tensor;
     if (tensor_of(p->ir, ir_at(p->ir, ph->ins[i]), &tensor)) {
-      add_tensor(&s, tensor);
+      (void)add_tensor(&s, &tensor);
     }
   }
   for (uint32_t i = 0; i < ph->n_temp_out; i++) {
-    struct cpu_slot *slot = add_tensor(&s, temp_tensor(p, ph->temp_out[i]));
-    slot->written = true;
-    slot->streams = numel >= CPU_STREAM_BYTES / storage_bytes(slot->storage);
+    struct cpu_slot tensor = temp_tensor(p, ph->temp_out[i]);
+    tensor.written = true;
+    tensor.streams = numel >= CPU_STREAM_BYTES / storage_bytes(tensor.storage);
+    (void)add_tensor(&s, &tensor);
   }
   return s;
 }
