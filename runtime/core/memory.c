@@ -53,8 +53,6 @@ void *rt_memory_alloc(struct rt_memory *m, uint64_t n, uint64_t size) {
     return NULL;
   b->next = m->blocks;
   m->blocks = b;
-  m->allocations++;
-  m->bytes += bytes;
   return (char *)b + ALIGN;
 }
 

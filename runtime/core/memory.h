@@ -8,9 +8,8 @@
 
 struct rt_memory {
   struct rt_block *blocks;
-  uint64_t allocations, bytes; // so far
-  uint64_t refused; // asked for while `silent`: a broken law, counted and refused
   bool silent;      // inside a step
+  uint64_t refused; // asked for while silent: a law broken
 };
 
 // `n` things of `size` bytes, zeroed, 64-byte aligned; at 2 MiB and beyond mapped privately, with huge pages where
