@@ -33,10 +33,12 @@ static void raise_top(struct binned *b, int32_t top) {
 
 void binned_merge(struct binned *into, const struct binned *from) {
   into->specials |= from->specials;
-  if (from->top == BIN_NONE)
+  if (from->top == BIN_NONE) {
     return;
-  if (from->top > into->top)
+  }
+  if (from->top > into->top) {
     raise_top(into, from->top);
+  }
   int32_t shift = into->top - from->top;
   for (int k = shift; k < 2; k++) { // not at all where `from` is below the window
 
@@ -62,8 +64,9 @@ void binned_add(struct binned *b, double x) {
     b->specials |= special_of(x);
     return;
   }
-  if (x == 0)
+  if (x == 0) {
     return;
+  }
   int32_t bin = bin_of(x);
   double hi = bin_anchor(bin), lo = bin_anchor(bin - 1);
   bin_deposit(&hi, &lo, x);
@@ -78,12 +81,15 @@ static int128 units(const struct binned *b, int k) {
 
 double binned_value(const struct binned *b) {
   uint32_t both = BINNED_POS_INF | BINNED_NEG_INF;
-  if ((b->specials & BINNED_NAN) || (b->specials & both) == both)
+  if ((b->specials & BINNED_NAN) || (b->specials & both) == both) {
     return (double)NAN;
-  if (b->specials)
+  }
+  if (b->specials) {
     return b->specials & BINNED_POS_INF ? (double)INFINITY : -(double)INFINITY;
-  if (b->top == BIN_NONE)
+  }
+  if (b->top == BIN_NONE) {
     return 0;
+  }
   // Below 2^126 for 2^46 terms; the conversion rounds to nearest even, the scaling is exact.
   int128 total = units(b, 0) * ((int128)1 << BIN_WIDTH) + units(b, 1);
   return ldexp((double)total, (b->top - 1) * BIN_WIDTH);

@@ -37,8 +37,9 @@ INLINE void load(bits *v, enum term term, const void *x, uint64_t i, uint64_t k)
 // The bits of x[i] as an f32.
 INLINE uint32_t bits_at(enum term term, const void *x, uint64_t i) {
   uint32_t u;
-  if (term == TERM_SQUARE_BF16)
+  if (term == TERM_SQUARE_BF16) {
     return (uint32_t)((const uint16_t *)x)[i] << 16;
+  }
   memcpy(&u, (const float *)x + i, sizeof u);
   return u;
 }
@@ -79,8 +80,9 @@ INLINE void deposit(struct binned *b, enum term term, int32_t bin, const void *x
       memcpy(&f, &v, sizeof f);
       // gcc 12 makes one instruction of this list, of __builtin_convertvector four.
       doubles d = {f[0], f[1], f[2], f[3]};
-      if (term != TERM_F32)
+      if (term != TERM_F32) {
         d *= d; // exact: 48 bits
+      }
       doubles sum = hi[k] + (doubles)((words)d | 1);
       doubles rest = d + (hi[k] - sum);
       hi[k] = sum;
@@ -99,10 +101,11 @@ static uint32_t specials_of(enum term term, const void *x, uint64_t n) {
   uint32_t seen = 0;
   for (uint64_t i = 0; i < n; i++) {
     uint32_t u = bits_at(term, x, i);
-    if ((u & 0x7fffffffu) > INF_BITS)
+    if ((u & 0x7fffffffu) > INF_BITS) {
       seen |= BINNED_NAN;
-    else if ((u & 0x7fffffffu) == INF_BITS)
+    } else if ((u & 0x7fffffffu) == INF_BITS) {
       seen |= u >> 31 && term == TERM_F32 ? BINNED_NEG_INF : BINNED_POS_INF;
+    }
   }
   return seen;
 }
@@ -116,16 +119,18 @@ INLINE void add_block(struct binned *b, enum term term, const void *x, uint64_t 
     float f;
     memcpy(&f, &m, sizeof f);
     int32_t bin = bin_of(term == TERM_F32 ? (double)f : (double)f * (double)f);
-    if (bin >= b->top - 1) // else all of it is below half a unit of the lower bin
+    if (bin >= b->top - 1) { // else all of it is below half a unit of the lower bin
       deposit(b, term, bin, x, n);
+    }
   }
 }
 
 INLINE void add_array(struct binned *b, enum term term, const void *x, uint64_t n) {
   uint64_t size = term == TERM_SQUARE_BF16 ? 2 : 4;
   uint64_t whole = n - n % LANES;
-  for (uint64_t i = 0; i < whole; i += BLOCK)
+  for (uint64_t i = 0; i < whole; i += BLOCK) {
     add_block(b, term, (const char *)x + i * size, whole - i < BLOCK ? whole - i : BLOCK);
+  }
   if (whole < n) {
     float tail[LANES] = {0};
     memcpy(tail, (const char *)x + whole * size, (n - whole) * size);
@@ -150,10 +155,11 @@ INLINE void add_array(struct binned *b, enum term term, const void *x, uint64_t 
 FOR_EACH_SET(DEFINE)
 
 static void add(struct binned *b, enum term term, const void *x, uint64_t n) {
-  if (__builtin_cpu_supports("avx2"))
+  if (__builtin_cpu_supports("avx2")) {
     add_avx2(b, term, x, n);
-  else
+  } else {
     add_base(b, term, x, n);
+  }
 }
 
 void binned_add_f32(struct binned *b, const float *x, uint64_t n) {

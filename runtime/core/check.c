@@ -22,30 +22,37 @@ static steprt_status check_tables(struct steprt *rt, const struct steprt_program
       {"init", p->init, p->n_init},        {"op", p->op, p->n_ops},
       {"clip", p->clip, p->n_clip},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].n > 0 && !rows[i].table)
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].n > 0 && !rows[i].table) {
       return BAD("table %s has %llu entries and no address", rows[i].name,
                  (unsigned long long)rows[i].n);
+    }
+  }
   return STEPRT_OK;
 }
 
 static steprt_status check_buffers(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const struct rt_buffer *b = &p->buffer[i];
-    if (!b->name)
+    if (!b->name) {
       return BAD("buffer %u has no name", i);
-    if ((uint32_t)b->kind > RT_BUF_TEMP)
+    }
+    if ((uint32_t)b->kind > RT_BUF_TEMP) {
       return BAD("buffer %u '%s': unknown kind %d", i, rt_show(b->name).text,
                  (int)b->kind);
-    if (b->storage > RT_Q8U)
+    }
+    if (b->storage > RT_Q8U) {
       return BAD("buffer %u '%s': unknown storage %u", i, rt_show(b->name).text,
                  b->storage);
-    if (b->kind != RT_BUF_TEMP && b->param >= p->n_params)
+    }
+    if (b->kind != RT_BUF_TEMP && b->param >= p->n_params) {
       return BAD("buffer %u '%s': its parameter %u does not exist", i,
                  rt_show(b->name).text, b->param);
-    if (b->numel > PTRDIFF_MAX / rt_storage_bytes(b->storage))
+    }
+    if (b->numel > PTRDIFF_MAX / rt_storage_bytes(b->storage)) {
       return BAD("buffer %u '%s' has %llu elements: too large to address", i,
                  rt_show(b->name).text, (unsigned long long)b->numel);
+    }
   }
   return STEPRT_OK;
 }
@@ -53,12 +60,14 @@ static steprt_status check_buffers(struct steprt *rt, const struct steprt_progra
 static steprt_status check_kernels(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_kernels; i++) {
     const struct rt_kernel *k = &p->kernel[i];
-    if (!k->name || !k->fn)
+    if (!k->name || !k->fn) {
       return BAD("kernel %u has no %s", i, k->name ? "code" : "name");
-    if (k->n_ptrs > RT_MAX_PTRS || k->n_scalars > RT_MAX_SCALARS)
+    }
+    if (k->n_ptrs > RT_MAX_PTRS || k->n_scalars > RT_MAX_SCALARS) {
       return BAD("kernel %u '%s': %u pointers and %u scalars, at most %d and %d", i,
                  rt_show(k->name).text, k->n_ptrs, k->n_scalars, RT_MAX_PTRS,
                  RT_MAX_SCALARS);
+    }
   }
   return STEPRT_OK;
 }
@@ -67,34 +76,42 @@ static steprt_status check_code(struct steprt *rt, const char *what, const char 
                                 const struct rt_host_ins *ins, uint32_t n,
                                 const struct rt_host_bounds *bounds) {
   char why[160];
-  if (n > 0 && !ins)
+  if (n > 0 && !ins) {
     return BAD("%s '%s': host code without an address", what, rt_show(name).text);
-  if (bounds->n_regs > MAX_REGS)
+  }
+  if (bounds->n_regs > MAX_REGS) {
     return BAD("%s '%s': %u registers, at most %d", what, rt_show(name).text,
                bounds->n_regs, MAX_REGS);
+  }
   bool *defined = calloc((size_t)bounds->n_regs + 1, sizeof *defined);
-  if (!defined)
+  if (!defined) {
     return rt_refuse(rt, STEPRT_NO_MEMORY, "out of memory");
+  }
   bool ok = rt_host_check(ins, n, bounds, defined, why, sizeof why);
   free(defined);
   return ok ? STEPRT_OK : BAD("%s '%s': %s", what, rt_show(name).text, why);
 }
 
 static steprt_status check_hypers(struct steprt *rt, const struct steprt_program *p) {
-  if (p->n_hypers > INT32_MAX)
+  if (p->n_hypers > INT32_MAX) {
     return BAD("%u hypers are too many", p->n_hypers);
+  }
   for (uint32_t i = 0; i < p->n_hypers; i++) {
     const struct rt_hyper *h = &p->hyper[i];
-    if (!h->label || !h->name)
+    if (!h->label || !h->name) {
       return BAD("hyper %u has no %s", i, h->label ? "name" : "label");
-    if (h->has_range && !(h->lo <= h->hi))
+    }
+    if (h->has_range && !(h->lo <= h->hi)) {
       return BAD("hyper %u '%s': its range is empty", i, rt_show(h->name).text);
-    if (!h->bound)
+    }
+    if (!h->bound) {
       continue;
+    }
     const struct rt_host_bounds bounds = {.n_regs = h->n_bound_regs, .n_hypers = i};
     steprt_status s = check_code(rt, "hyper", h->name, h->bound, h->n_bound, &bounds);
-    if (s)
+    if (s) {
       return s;
+    }
   }
   return STEPRT_OK;
 }
@@ -103,10 +120,12 @@ static steprt_status check_hypers(struct steprt *rt, const struct steprt_program
 static steprt_status check_outs(struct steprt *rt, const struct rt_rule *r) {
   for (uint32_t k = 0; k < r->n_scalars; k++) {
     bool written = false;
-    for (uint32_t i = 0; i < r->n_ins && !written; i++)
+    for (uint32_t i = 0; i < r->n_ins && !written; i++) {
       written = r->ins[i].op == RT_HOST_OUT && r->ins[i].index == k;
-    if (!written)
+    }
+    if (!written) {
       return BAD("rule '%s': scalar %u is never written", rt_show(r->name).text, k);
+    }
   }
   return STEPRT_OK;
 }
@@ -114,20 +133,24 @@ static steprt_status check_outs(struct steprt *rt, const struct rt_rule *r) {
 static steprt_status check_rules(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_rules; i++) {
     const struct rt_rule *r = &p->rule[i];
-    if (!r->name)
+    if (!r->name) {
       return BAD("rule %u has no name", i);
-    if (r->n_host_states > 0 && (!r->host_init || !r->host_is_group))
+    }
+    if (r->n_host_states > 0 && (!r->host_init || !r->host_is_group)) {
       return BAD("rule '%s': host states without a table", rt_show(r->name).text);
+    }
     const struct rt_host_bounds bounds = {.n_regs = r->n_regs,
                                           .n_hypers = p->n_hypers,
                                           .n_states = r->n_host_states,
                                           .n_outs = r->n_scalars,
                                           .has_step = true};
     steprt_status s = check_code(rt, "rule", r->name, r->ins, r->n_ins, &bounds);
-    if (!s)
+    if (!s) {
       s = check_outs(rt, r);
-    if (s)
+    }
+    if (s) {
       return s;
+    }
   }
   return STEPRT_OK;
 }
@@ -140,46 +163,59 @@ static bool owns(const struct steprt_program *p, uint32_t buffer,
 
 static const char *fault_of_shape(const struct rt_param *v) {
   uint64_t numel = 1;
-  if (v->rank > MAX_RANK)
+  if (v->rank > MAX_RANK) {
     return "more than 8 dimensions";
-  for (uint32_t d = 0; d < v->rank; d++)
-    if (!rt_mul(numel, v->dim[d], &numel))
+  }
+  for (uint32_t d = 0; d < v->rank; d++) {
+    if (!rt_mul(numel, v->dim[d], &numel)) {
       return "its dimensions overflow";
+    }
+  }
   return numel == v->numel ? NULL : "its dimensions are not its number of elements";
 }
 
 static const char *fault_of_param(const struct steprt_program *p, uint32_t i) {
   const struct rt_param *v = &p->param[i];
   const char *shape = fault_of_shape(v);
-  if (shape || !v->active)
+  if (shape || !v->active) {
     return shape;
-  if (v->rule >= p->n_rules)
+  }
+  if (v->rule >= p->n_rules) {
     return "its rule does not exist";
+  }
   if (!owns(p, v->param_buffer, RT_BUF_PARAM, i) ||
       p->buffer[v->param_buffer].numel != v->numel ||
-      p->buffer[v->param_buffer].storage != v->storage)
+      p->buffer[v->param_buffer].storage != v->storage) {
     return "its buffer is another's or differs in size or storage";
+  }
   if (!owns(p, v->grad_buffer, RT_BUF_GRAD, i) ||
-      p->buffer[v->grad_buffer].numel != v->numel)
+      p->buffer[v->grad_buffer].numel != v->numel) {
     return "its gradient's buffer is another's or differs in size";
+  }
   uint32_t storage = p->buffer[v->grad_buffer].storage;
-  if ((p->clips || p->skips_nonfinite) && storage != RT_F32 && storage != RT_BF16)
+  if ((p->clips || p->skips_nonfinite) && storage != RT_F32 && storage != RT_BF16) {
     return "clip and skip read gradients in f32 or bf16 only";
-  if ((uint64_t)v->first_state + v->n_states > p->n_buffers)
+  }
+  if ((uint64_t)v->first_state + v->n_states > p->n_buffers) {
     return "its states lie beyond the buffers";
-  for (uint32_t k = 0; k < v->n_states; k++)
-    if (!owns(p, v->first_state + k, RT_BUF_STATE, i))
+  }
+  for (uint32_t k = 0; k < v->n_states; k++) {
+    if (!owns(p, v->first_state + k, RT_BUF_STATE, i)) {
       return "one of its states is another's buffer";
+    }
+  }
   return NULL;
 }
 
 static steprt_status check_params(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_params; i++) {
-    if (!p->param[i].name)
+    if (!p->param[i].name) {
       return BAD("parameter %u has no name", i);
+    }
     const char *fault = fault_of_param(p, i);
-    if (fault)
+    if (fault) {
       return BAD("parameter '%s': %s", rt_show(p->param[i].name).text, fault);
+    }
   }
   return STEPRT_OK;
 }
@@ -187,19 +223,23 @@ static steprt_status check_params(struct steprt *rt, const struct steprt_program
 static steprt_status check_iterations(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_iterations; i++) {
     const struct rt_iteration *it = &p->iteration[i];
-    if (!it->name || !it->abc || it->n_steps == 0)
+    if (!it->name || !it->abc || it->n_steps == 0) {
       return BAD("iteration %u has no %s", i, it->name ? "steps" : "name");
-    if (it->norm > RT_NORM_AOL || (it->compute != RT_F32 && it->compute != RT_BF16))
+    }
+    if (it->norm > RT_NORM_AOL || (it->compute != RT_F32 && it->compute != RT_BF16)) {
       return BAD("iteration '%s': unknown norm or compute type", rt_show(it->name).text);
+    }
   }
   return STEPRT_OK;
 }
 
 static steprt_status check_clip(struct steprt *rt, const struct steprt_program *p) {
-  if (!p->clips)
+  if (!p->clips) {
     return STEPRT_OK;
-  if (p->n_clip == 0)
+  }
+  if (p->n_clip == 0) {
     return BAD("clip has no bound");
+  }
   const struct rt_host_bounds bounds = {.n_regs = p->n_clip_regs,
                                         .n_hypers = p->n_hypers};
   return check_code(rt, "recipe", "clip", p->clip, p->n_clip, &bounds);
@@ -211,11 +251,14 @@ steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p
       check_tables, check_buffers, check_kernels,    check_hypers,
       check_rules,  check_params,  check_iterations, check_clip};
   steprt_status s = STEPRT_OK;
-  for (size_t i = 0; i < sizeof checks / sizeof *checks && !s; i++)
+  for (size_t i = 0; i < sizeof checks / sizeof *checks && !s; i++) {
     s = checks[i](rt, p);
-  if (!s)
+  }
+  if (!s) {
     s = rt_check_ops(rt, p, p->init, p->n_init, true);
-  if (!s)
+  }
+  if (!s) {
     s = rt_check_ops(rt, p, p->op, p->n_ops, false);
+  }
   return s;
 }

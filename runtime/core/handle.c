@@ -33,8 +33,9 @@ steprt_status rt_fail(struct steprt *rt, const char *format, ...) {
 void rt_note(const struct steprt *rt, const char *format, ...) {
   char text[640];
   va_list args;
-  if (!rt->log)
+  if (!rt->log) {
     return;
+  }
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
@@ -54,25 +55,31 @@ static const char *phase_text(enum rt_phase phase) {
 
 steprt_status rt_expect(struct steprt *rt, enum rt_phase lo, enum rt_phase hi,
                         const char *call) {
-  if (!rt)
+  if (!rt) {
     return STEPRT_BAD_ARGUMENT;
-  if (rt->failed)
+  }
+  if (rt->failed) {
     return STEPRT_FAILED;
-  if (rt->phase < lo || rt->phase > hi)
+  }
+  if (rt->phase < lo || rt->phase > hi) {
     return rt->phase == RT_PHASE_BROKEN // its text must stay
                ? STEPRT_BAD_STATE
                : rt_refuse(rt, STEPRT_BAD_STATE, "%s: %s", call, phase_text(rt->phase));
+  }
   return STEPRT_OK;
 }
 
 bool rt_read_versioned(void *ours, size_t known, const void *theirs) {
   size_t size;
   memcpy(&size, theirs, sizeof size);
-  if (size < sizeof size)
+  if (size < sizeof size) {
     return false;
-  for (size_t i = known; i < size; i++)
-    if (((const char *)theirs)[i])
+  }
+  for (size_t i = known; i < size; i++) {
+    if (((const char *)theirs)[i]) {
       return false;
+    }
+  }
   memset(ours, 0, known);
   memcpy(ours, theirs, size < known ? size : known);
   return true;
@@ -93,14 +100,16 @@ static bool has_param(const struct steprt *rt, uint32_t param) {
 }
 
 static bool has_slot(const struct steprt *rt, uint32_t param, uint32_t slot) {
-  if (!has_param(rt, param) || !rt->program->param[param].active)
+  if (!has_param(rt, param) || !rt->program->param[param].active) {
     return false;
+  }
   return slot < rt->program->rule[rt->program->param[param].rule].n_host_states;
 }
 
 void *steprt_buffer(const struct steprt *rt, uint32_t buffer) {
-  if (!rt || rt->phase < RT_PHASE_OPEN || buffer >= rt->program->n_buffers)
+  if (!rt || rt->phase < RT_PHASE_OPEN || buffer >= rt->program->n_buffers) {
     return NULL;
+  }
   return rt->base[buffer];
 }
 
@@ -117,9 +126,10 @@ uint64_t steprt_count(const struct steprt *rt, uint32_t param) {
 steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t slot,
                                     double value) {
   RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_host_state"));
-  if (!has_slot(rt, param, slot))
+  if (!has_slot(rt, param, slot)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no host state %u", param,
                      slot);
+  }
   uint64_t i = rt->host_index[rt->first_host[param] + slot];
   rt->host[i] = rt->host_next[i] = value;
   return STEPRT_OK;
@@ -127,8 +137,9 @@ steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t 
 
 steprt_status steprt_set_count(struct steprt *rt, uint32_t param, uint64_t count) {
   RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_count"));
-  if (!has_param(rt, param) || !rt->program->param[param].active)
+  if (!has_param(rt, param) || !rt->program->param[param].active) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no rule", param);
+  }
   rt->count[param] = count;
   return STEPRT_OK;
 }

@@ -7,30 +7,36 @@
 
 double rt_pow(double x, double y) {
   double magnitude = fabs(y);
-  if (!(magnitude < 0x1p53) || magnitude != floor(magnitude))
+  if (!(magnitude < 0x1p53) || magnitude != floor(magnitude)) {
     return pow(x, y);
+  }
   double power = 1;
   for (uint64_t n = (uint64_t)magnitude; n; n >>= 1) {
-    if (n & 1)
+    if (n & 1) {
       power *= x;
+    }
     x *= x;
   }
   return y < 0 ? 1 / power : power;
 }
 
 double rt_min(double a, double b) {
-  if (isnan(a) || isnan(b))
+  if (isnan(a) || isnan(b)) {
     return a + b;
-  if (a == b)
+  }
+  if (a == b) {
     return signbit(a) ? a : b;
+  }
   return a < b ? a : b;
 }
 
 double rt_max(double a, double b) {
-  if (isnan(a) || isnan(b))
+  if (isnan(a) || isnan(b)) {
     return a + b;
-  if (a == b)
+  }
+  if (a == b) {
     return signbit(a) ? b : a;
+  }
   return a > b ? a : b;
 }
 
@@ -92,22 +98,30 @@ static uint32_t n_args(uint8_t op) {
 static double eval(const struct rt_host_ins *i, const struct rt_host_env *env,
                    const double *reg) {
   double arg[3] = {0};
-  for (uint32_t k = 0; k < n_args(i->op); k++)
+  for (uint32_t k = 0; k < n_args(i->op); k++) {
     arg[k] = reg[i->arg[k]];
-  if (i->op == RT_HOST_CONST)
+  }
+  if (i->op == RT_HOST_CONST) {
     return i->num;
-  if (i->op == RT_HOST_HYPER)
+  }
+  if (i->op == RT_HOST_HYPER) {
     return env->hyper[i->index];
-  if (i->op == RT_HOST_STEP)
+  }
+  if (i->op == RT_HOST_STEP) {
     return env->step;
-  if (i->op == RT_HOST_STATE)
+  }
+  if (i->op == RT_HOST_STATE) {
     return env->state[i->index];
-  if (i->op == RT_HOST_INPUT)
+  }
+  if (i->op == RT_HOST_INPUT) {
     return env->input[i->index];
-  if (i->op == RT_HOST_OUT)
+  }
+  if (i->op == RT_HOST_OUT) {
     env->out[i->index] = (float)arg[0];
-  if (i->op == RT_HOST_SET)
+  }
+  if (i->op == RT_HOST_SET) {
     env->next[i->index] = arg[0];
+  }
   return eval_pure((enum rt_host_op)i->op, arg[0], arg[1], arg[2]);
 }
 
@@ -116,8 +130,9 @@ double rt_host_eval(const struct rt_host_ins *ins, uint32_t n,
   double value = 0;
   for (uint32_t k = 0; k < n; k++) {
     value = eval(&ins[k], env, reg);
-    if (ins[k].op != RT_HOST_OUT && ins[k].op != RT_HOST_SET)
+    if (ins[k].op != RT_HOST_OUT && ins[k].op != RT_HOST_SET) {
       reg[ins[k].out] = value;
+    }
   }
   return value;
 }
@@ -145,15 +160,20 @@ static uint64_t index_bound(uint8_t op, const struct rt_host_bounds *b) {
 
 static const char *fault_of(const struct rt_host_ins *i, const struct rt_host_bounds *b,
                             const bool *defined) {
-  if (i->index >= index_bound(i->op, b))
+  if (i->index >= index_bound(i->op, b)) {
     return "index out of range";
-  if (i->op == RT_HOST_STEP && !b->has_step)
+  }
+  if (i->op == RT_HOST_STEP && !b->has_step) {
     return "no step here";
-  for (uint32_t k = 0; k < n_args(i->op); k++)
-    if (i->arg[k] >= b->n_regs || !defined[i->arg[k]])
+  }
+  for (uint32_t k = 0; k < n_args(i->op); k++) {
+    if (i->arg[k] >= b->n_regs || !defined[i->arg[k]]) {
       return "argument is no register written before";
-  if (i->op != RT_HOST_OUT && i->op != RT_HOST_SET && i->out >= b->n_regs)
+    }
+  }
+  if (i->op != RT_HOST_OUT && i->op != RT_HOST_SET && i->out >= b->n_regs) {
     return "result register out of range";
+  }
   return NULL;
 }
 
@@ -171,8 +191,9 @@ bool rt_host_check(const struct rt_host_ins *ins, uint32_t n,
       snprintf(why, n_why, "instruction %u (%s): %s", k, op_name(ins[k].op), fault);
       return false;
     }
-    if (ins[k].op != RT_HOST_OUT && ins[k].op != RT_HOST_SET)
+    if (ins[k].op != RT_HOST_OUT && ins[k].op != RT_HOST_SET) {
       defined[ins[k].out] = true;
+    }
   }
   return true;
 }

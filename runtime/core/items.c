@@ -11,14 +11,16 @@ struct cutter {
 };
 
 static void emit(struct cutter *c, struct rt_item item) {
-  if (c->out)
+  if (c->out) {
     c->out[c->n] = item;
+  }
   c->n++;
 }
 
 static void flush(struct cutter *c, uint32_t next) {
-  if (c->batch_numel > 0)
+  if (c->batch_numel > 0) {
     emit(c, c->batch);
+  }
   c->batch = (struct rt_item){.first = next};
   c->batch_numel = 0;
 }
@@ -33,11 +35,13 @@ uint64_t rt_items_cut(rt_numel_fn numel, const void *ctx, uint32_t first, uint32
   struct cutter c = {.out = out, .batch = {.first = first}};
   for (uint32_t i = first; i < first + n; i++) {
     uint64_t size = numel(ctx, i), step = item_numel(size);
-    if (c.batch_numel + size > RT_ITEM_LEAST)
+    if (c.batch_numel + size > RT_ITEM_LEAST) {
       flush(&c, i);
+    }
     if (size > RT_ITEM_LEAST) {
-      for (uint64_t at = 0; at < size; at += step)
+      for (uint64_t at = 0; at < size; at += step) {
         emit(&c, (struct rt_item){i, 1, at, size - at < step ? size : at + step});
+      }
       flush(&c, i + 1);
       continue;
     }

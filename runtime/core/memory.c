@@ -21,8 +21,9 @@ static struct rt_block *map_block(uint64_t bytes) {
   uint64_t mapped = bytes + HUGE_PAGE;
   void *at =
       mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED)
+  if (at == MAP_FAILED) {
     return NULL;
+  }
   madvise(at, mapped, MADV_HUGEPAGE); // a wish: without huge pages only speed is lost
   uint64_t skip = HUGE_PAGE - (uintptr_t)at % HUGE_PAGE;
   struct rt_block *b = (struct rt_block *)((char *)at + skip % HUGE_PAGE);
@@ -33,8 +34,9 @@ static struct rt_block *map_block(uint64_t bytes) {
 
 static struct rt_block *heap_block(uint64_t bytes) {
   struct rt_block *b = aligned_alloc(ALIGN, bytes);
-  if (b)
+  if (b) {
     memset(b, 0, bytes);
+  }
   return b;
 }
 
@@ -45,12 +47,14 @@ void *rt_memory_alloc(struct rt_memory *m, uint64_t n, uint64_t size) {
     return NULL;
   }
   if (__builtin_mul_overflow(n, size, &bytes) ||
-      bytes > (uint64_t)PTRDIFF_MAX - 2 * (uint64_t)HUGE_PAGE)
+      bytes > (uint64_t)PTRDIFF_MAX - 2 * (uint64_t)HUGE_PAGE) {
     return NULL;
+  }
   bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
   struct rt_block *b = bytes < HUGE_PAGE ? heap_block(bytes) : map_block(bytes);
-  if (!b)
+  if (!b) {
     return NULL;
+  }
   b->next = m->blocks;
   m->blocks = b;
   return (char *)b + ALIGN;
@@ -59,10 +63,11 @@ void *rt_memory_alloc(struct rt_memory *m, uint64_t n, uint64_t size) {
 void rt_memory_free(struct rt_memory *m) {
   for (struct rt_block *b = m->blocks, *next; b; b = next) {
     next = b->next;
-    if (b->mapping)
+    if (b->mapping) {
       munmap(b->mapping, b->mapped);
-    else
+    } else {
       free(b);
+    }
   }
   *m = (struct rt_memory){0};
 }
@@ -76,8 +81,9 @@ static void touch_piece(void *ctx, uint64_t item, uint32_t thread) {
   (void)thread;
   const struct touch *t = ctx;
   uint64_t end = (item + 1) * HUGE_PAGE < t->bytes ? (item + 1) * HUGE_PAGE : t->bytes;
-  for (uint64_t at = item * HUGE_PAGE; at < end; at += PAGE)
+  for (uint64_t at = item * HUGE_PAGE; at < end; at += PAGE) {
     ((volatile char *)t->data)[at] = 0;
+  }
 }
 
 void rt_memory_touch(struct rt_team *team, void *data, uint64_t bytes) {

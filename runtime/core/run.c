@@ -13,11 +13,13 @@ static void run_map(const struct steprt *rt, const struct rt_op *op, uint64_t be
   const struct rt_kernel *k = &rt->program->kernel[op->kernel];
   void *ptr[RT_MAX_PTRS];
   float scalar[RT_MAX_SCALARS];
-  for (uint32_t i = 0; i < k->n_ptrs; i++)
+  for (uint32_t i = 0; i < k->n_ptrs; i++) {
     ptr[i] = rt->base[op->buffer[i]];
-  for (uint32_t i = 0; i < k->n_scalars; i++)
+  }
+  for (uint32_t i = 0; i < k->n_scalars; i++) {
     scalar[i] = op->scalar[i] == RT_SCALAR_CLIP ? rt->clip
                                                 : rt->scalars[op->param][op->scalar[i]];
+  }
   k->fn(ptr, scalar, begin, end);
 }
 
@@ -28,8 +30,9 @@ static void map_item(void *ctx, uint64_t item, uint32_t thread) {
   for (uint32_t i = it->first; i < it->first + it->n; i++) {
     const struct rt_op *op = &job->op[i];
     uint64_t end = it->n == 1 ? it->end : op->numel;
-    if (op->kind == RT_OP_MAP && end > 0 && job->rt->takes_part[op->param])
+    if (op->kind == RT_OP_MAP && end > 0 && job->rt->takes_part[op->param]) {
       run_map(job->rt, op, it->begin, end);
+    }
   }
 }
 
@@ -38,10 +41,11 @@ static void run_orthos(struct steprt *rt, const struct rt_op *ops,
   for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
     const struct rt_op *op = &ops[i];
     if (op->kind == RT_OP_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
-        op->rows > 0 && op->cols > 0)
+        op->rows > 0 && op->cols > 0) {
       rt_ortho(rt->blas, rt->team, &rt->program->iteration[op->iteration],
                rt->base[op->in], rt->program->buffer[op->in].storage, rt->base[op->out],
                op->batch, op->rows, op->cols, rt->scratch);
+    }
   }
 }
 
@@ -54,8 +58,9 @@ void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s) {
     double mapped = rt_now();
     rt->report.map_seconds += mapped - last;
     last = mapped;
-    if (!w->has_ortho)
+    if (!w->has_ortho) {
       continue;
+    }
     run_orthos(rt, s->op, w);
     last = rt_now();
     rt->report.matrix_seconds += last - mapped;
@@ -66,8 +71,9 @@ static uint64_t map_bytes(const struct steprt *rt) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < rt->program->n_ops; i++) {
     const struct rt_op *op = &rt->program->op[i];
-    if (op->kind != RT_OP_MAP || !rt->takes_part[op->param])
+    if (op->kind != RT_OP_MAP || !rt->takes_part[op->param]) {
       continue;
+    }
     const struct rt_kernel *k = &rt->program->kernel[op->kernel];
     bytes += op->numel * ((uint64_t)k->bytes_read + k->bytes_written);
   }
@@ -76,9 +82,10 @@ static uint64_t map_bytes(const struct steprt *rt) {
 
 steprt_status steprt_run(struct steprt *rt, const void *units) {
   RT_TRY(rt_expect(rt, RT_PHASE_BEGUN, RT_PHASE_BEGUN, "run"));
-  if (units)
+  if (units) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
                      "run: sets of units are not known to this device; NULL runs all");
+  }
   if (!rt->report.skipped) {
     rt_run_schedule(rt, &rt->step);
     rt->report.bytes_moved += map_bytes(rt);
@@ -89,22 +96,26 @@ steprt_status steprt_run(struct steprt *rt, const void *units) {
 
 steprt_status steprt_end(struct steprt *rt) {
   RT_TRY(rt_expect(rt, RT_PHASE_RUN, RT_PHASE_RUN, "end"));
-  for (uint32_t i = 0; i < rt->program->n_params; i++)
-    if (rt->takes_part[i])
+  for (uint32_t i = 0; i < rt->program->n_params; i++) {
+    if (rt->takes_part[i]) {
       rt->base[rt->program->param[i].grad_buffer] = NULL;
+    }
+  }
   rt->memory.silent = false;
   rt->phase = RT_PHASE_BOUND;
   rt->report.seconds = rt_now() - rt->begun;
-  if (rt->memory.refused > 0)
+  if (rt->memory.refused > 0) {
     return rt_fail(rt, "internal error: %llu allocations inside a step",
                    (unsigned long long)rt->memory.refused);
+  }
   return STEPRT_OK;
 }
 
 steprt_status steprt_report(const struct steprt *rt, struct steprt_report *out) {
   size_t size = out ? out->size : 0;
-  if (!rt || rt->phase < RT_PHASE_OPEN || size < sizeof out->size)
+  if (!rt || rt->phase < RT_PHASE_OPEN || size < sizeof out->size) {
     return STEPRT_BAD_ARGUMENT;
+  }
   memset(out, 0, size);
   memcpy(out, &rt->report, size < sizeof rt->report ? size : sizeof rt->report);
   out->size = size;

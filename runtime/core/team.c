@@ -63,8 +63,9 @@ static void futex_wake(_Atomic uint32_t *word, int n) {
 static void work(struct rt_team *t, uint32_t id) {
   for (;;) {
     uint64_t item = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
-    if (item >= t->n)
+    if (item >= t->n) {
       return;
+    }
     t->fn(t->ctx, item, id);
   }
 }
@@ -72,8 +73,9 @@ static void work(struct rt_team *t, uint32_t id) {
 // Waits until `gate` differs from `seen`; sleeps after a short spin.
 static void await_gate(struct rt_team *t, uint32_t seen) {
   for (int i = 0; i < SPINS; i++) {
-    if (atomic_load_explicit(&t->gate, memory_order_relaxed) != seen)
+    if (atomic_load_explicit(&t->gate, memory_order_relaxed) != seen) {
       return;
+    }
     __builtin_ia32_pause();
   }
   // Sequentially consistent with open_gate: either it sees this sleeper, or the kernel sees its new gate.
@@ -89,15 +91,17 @@ static void *worker_main(void *arg) {
   rt_fpmode_enter();
   for (;;) {
     uint32_t gate = atomic_load(&t->gate);
-    if (atomic_load(&t->stop)) // after the gate: rt_team_free sets it before the gate
+    if (atomic_load(&t->stop)) { // after the gate: rt_team_free sets it before the gate
       return NULL;
+    }
     uint32_t generation = gate / GENERATION;
     if (!(gate & OPEN) || generation == done) {
       await_gate(t, gate);
       continue;
     }
-    if (!atomic_compare_exchange_weak(&t->gate, &gate, gate + 1))
+    if (!atomic_compare_exchange_weak(&t->gate, &gate, gate + 1)) {
       continue;
+    }
     work(t, w->id);
     done = generation;
     uint32_t after = atomic_fetch_sub(&t->gate, 1) - 1;
@@ -111,33 +115,38 @@ static void *worker_main(void *arg) {
 static void open_gate(struct rt_team *t, uint64_t n) {
   uint32_t gate = atomic_load_explicit(&t->gate, memory_order_relaxed);
   atomic_store(&t->gate, (gate / GENERATION + 1) * GENERATION | OPEN);
-  if (atomic_load(&t->sleepers) > 0)
+  if (atomic_load(&t->sleepers) > 0) {
     futex_wake(&t->gate, n > INT_MAX ? INT_MAX : (int)n);
+  }
 }
 
 static void close_gate(struct rt_team *t) {
   atomic_fetch_and(&t->gate, ~(uint32_t)OPEN);
   for (int i = 0; i < SPINS; i++) {
-    if (!(atomic_load(&t->gate) & INSIDE))
+    if (!(atomic_load(&t->gate) & INSIDE)) {
       return;
+    }
     __builtin_ia32_pause();
   }
   for (;;) {
     uint32_t left =
         atomic_load(&t->left); // before the gate: the last one out changes it after
-    if (!(atomic_load(&t->gate) & INSIDE))
+    if (!(atomic_load(&t->gate) & INSIDE)) {
       return;
+    }
     futex_wait(&t->left, left);
   }
 }
 
 void rt_team_run(struct rt_team *t, uint64_t n, rt_item_fn fn, void *ctx) {
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   uint32_t mode = rt_fpmode_enter();
   if (t->size == 1 || n == 1) {
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
       fn(ctx, i, 0);
+    }
   } else {
     t->fn = fn;
     t->ctx = ctx;
@@ -154,16 +163,19 @@ void rt_team_run(struct rt_team *t, uint64_t n, rt_item_fn fn, void *ctx) {
 static uint32_t count_cpus(void) {
   for (int cpus = CPU_SETSIZE; cpus <= MAX_CPUS; cpus *= 2) {
     cpu_set_t *set = CPU_ALLOC((size_t)cpus);
-    if (!set)
+    if (!set) {
       return 0;
+    }
     size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
     int failed = sched_getaffinity(0, bytes, set);
     int count = failed ? 0 : CPU_COUNT_S(bytes, set);
     CPU_FREE(set);
-    if (count > 0)
+    if (count > 0) {
       return count < MAX_THREADS ? (uint32_t)count : MAX_THREADS;
-    if (errno != EINVAL)
+    }
+    if (errno != EINVAL) {
       break;
+    }
   }
   return 1;
 }
@@ -177,8 +189,9 @@ static bool start_workers(struct rt_team *t) {
     struct worker *w = &t->worker[t->n_started];
     w->team = t;
     w->id = t->n_started + 1;
-    if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
       break;
+    }
     t->n_started++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -187,15 +200,19 @@ static bool start_workers(struct rt_team *t) {
 
 steprt_status rt_team_new(uint32_t threads, struct rt_team **out) {
   *out = NULL;
-  if (threads > MAX_THREADS)
+  if (threads > MAX_THREADS) {
     return STEPRT_BAD_ARGUMENT;
-  if (threads == 0)
+  }
+  if (threads == 0) {
     threads = count_cpus();
-  if (threads == 0)
+  }
+  if (threads == 0) {
     return STEPRT_NO_MEMORY;
+  }
   struct rt_team *t = aligned_alloc(alignof(struct rt_team), sizeof *t);
-  if (!t)
+  if (!t) {
     return STEPRT_NO_MEMORY;
+  }
   *t = (struct rt_team){.size = threads};
   t->worker = calloc(threads, sizeof *t->worker);
   if (!t->worker || !start_workers(t)) {
@@ -207,13 +224,15 @@ steprt_status rt_team_new(uint32_t threads, struct rt_team **out) {
 }
 
 void rt_team_free(struct rt_team *t) {
-  if (!t)
+  if (!t) {
     return;
+  }
   atomic_store(&t->stop, true);
   atomic_fetch_add(&t->gate, GENERATION); // differs from what any sleeper saw
   futex_wake(&t->gate, INT_MAX);
-  for (uint32_t i = 0; i < t->n_started; i++)
+  for (uint32_t i = 0; i < t->n_started; i++) {
     pthread_join(t->worker[i].thread, NULL);
+  }
   free(t->worker);
   free(t);
 }

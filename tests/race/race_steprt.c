@@ -20,17 +20,20 @@ static int check_team(void) {
   struct rt_team *t;
   uint64_t sums[40] = {0};
   enum { ROUNDS = 400 };
-  if (rt_team_new(4, &t))
+  if (rt_team_new(4, &t)) {
     return 1;
+  }
   for (int round = 0; round < ROUNDS; round++) {
     rt_team_run(t, 40, add_item, sums);
-    if (round % 40 == 0)
+    if (round % 40 == 0) {
       usleep(2000);
+    }
   }
   rt_team_free(t);
   int wrong = 0;
-  for (uint64_t i = 0; i < 40; i++)
+  for (uint64_t i = 0; i < 40; i++) {
     wrong += sums[i] != (i + 1) * ROUNDS;
+  }
   return wrong;
 }
 
@@ -44,10 +47,12 @@ static int run_steps(uint32_t threads, char *param[TINY_PARAMS],
   tiny_make(&t, numel);
   int wrong = steprt_open(&t.program, &o, &rt) || steprt_bind(rt, (void **)param) ||
               steprt_set_hyper(rt, TINY_CLIP, 0.5);
-  for (int i = 0; i < 3 && !wrong; i++)
+  for (int i = 0; i < 3 && !wrong; i++) {
     wrong = steprt_begin(rt, &step) || steprt_run(rt, NULL) || steprt_end(rt);
-  if (wrong)
+  }
+  if (wrong) {
     fprintf(stderr, "%u threads: %s\n", threads, steprt_error(rt));
+  }
   steprt_destroy(rt);
   return wrong;
 }
@@ -60,10 +65,12 @@ static int check_steps(void) {
     one[i] = calloc(numel[i], sizeof(float));
     four[i] = calloc(numel[i], sizeof(float));
     grad[i] = calloc(numel[i], sizeof(float));
-    if (!one[i] || !four[i] || !grad[i])
+    if (!one[i] || !four[i] || !grad[i]) {
       abort();
-    for (uint64_t k = 0; k < numel[i]; k++)
+    }
+    for (uint64_t k = 0; k < numel[i]; k++) {
       ((float *)grad[i])[k] = (float)(k % 1000) * 1e-3f;
+    }
   }
   wrong += run_steps(1, one, grad, numel);
   wrong += run_steps(4, four, grad, numel);
@@ -78,7 +85,8 @@ static int check_steps(void) {
 
 int main(void) {
   int wrong = check_team() + check_steps();
-  if (wrong)
+  if (wrong) {
     fprintf(stderr, "%d wrong results\n", wrong);
+  }
   return wrong != 0;
 }

@@ -15,23 +15,26 @@ static void momentum(void *const *ptr, const float *scalar, uint64_t begin,
                      uint64_t end) {
   const float *grad = ptr[0];
   float *m = ptr[1], *u = ptr[2];
-  for (uint64_t i = begin; i < end; i++)
+  for (uint64_t i = begin; i < end; i++) {
     u[i] = m[i] = scalar[0] * m[i] + scalar[1] * grad[i];
+  }
 }
 
 static void momentum_bf16(void *const *ptr, const float *scalar, uint64_t begin,
                           uint64_t end) {
   const uint16_t *grad = ptr[0];
   float *m = ptr[1], *u = ptr[2];
-  for (uint64_t i = begin; i < end; i++)
+  for (uint64_t i = begin; i < end; i++) {
     u[i] = m[i] = scalar[0] * m[i] + scalar[1] * rt_bf16_to_f32(grad[i]);
+  }
 }
 
 static void update(void *const *ptr, const float *scalar, uint64_t begin, uint64_t end) {
   float *param = ptr[0];
   const float *u = ptr[1];
-  for (uint64_t i = begin; i < end; i++)
+  for (uint64_t i = begin; i < end; i++) {
     param[i] = param[i] - scalar[0] * u[i];
+  }
 }
 
 static const struct rt_kernel kernels[] = {
@@ -147,14 +150,16 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
   memcpy(t->ins, code, sizeof code);
   t->momentum_scalar[1] = RT_SCALAR_CLIP;
   t->update_scalar[0] = 1;
-  for (int r = 0; r < 2; r++)
+  for (int r = 0; r < 2; r++) {
     t->rule[r] = (struct rt_rule){
         r ? "tiny_a" : "tiny_b", code, sizeof code / sizeof *code, 8, 2, 2, host_init,
         host_is_group,           7};
+  }
   for (uint32_t i = 0, at = 0; i < TINY_PARAMS; i++) {
     make_param(t, i, numel[i]);
-    if (t->param[i].active)
+    if (t->param[i].active) {
       make_ops(t, i, at++, TINY_PARAMS - 1);
+    }
   }
   t->program = (struct steprt_program){.param = t->param,
                                        .n_params = TINY_PARAMS,

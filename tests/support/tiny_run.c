@@ -13,10 +13,11 @@ static void fill(struct tiny_run *r, uint64_t seed) {
     r->grad[i] = calloc(r->numel[i] + 1, sizeof(float));
     for (uint64_t k = 0; k < r->numel[i]; k++) {
       ((float *)r->param[i])[k] = (float)random_normal(&seed);
-      if (i == TINY_BF16_GRAD)
+      if (i == TINY_BF16_GRAD) {
         ((uint16_t *)r->grad[i])[k] = (uint16_t)(random_u64(&seed) & 0xbfff); // below 2
-      else
+      } else {
         ((float *)r->grad[i])[k] = (float)random_normal(&seed) * 1e-3f;
+      }
     }
   }
 }
@@ -49,8 +50,9 @@ void tiny_run_step(struct tiny_run *r) {
 }
 
 static void add(uint64_t *hash, const void *data, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     *hash = (*hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3u;
+  }
 }
 
 uint64_t tiny_run_hash(const struct tiny_run *r) {
@@ -59,8 +61,9 @@ uint64_t tiny_run_hash(const struct tiny_run *r) {
     uint64_t count = steprt_count(r->rt, i), bytes = r->numel[i] * sizeof(float);
     add(&hash, r->param[i], bytes);
     add(&hash, &count, sizeof count);
-    if (i == TINY_FROZEN)
+    if (i == TINY_FROZEN) {
       continue;
+    }
     for (uint32_t s = 0; s < 2; s++) {
       double host = steprt_host_state(r->rt, i, s);
       add(&hash, &host, sizeof host);
@@ -74,10 +77,11 @@ void tiny_run_compare(const struct tiny_run *a, const struct tiny_run *b) {
   for (uint32_t i = 0; i < TINY_PARAMS; i++) {
     uint64_t bytes = a->numel[i] * sizeof(float);
     cr_assert_arr_eq(a->param[i], b->param[i], bytes, "parameter %u", i);
-    for (uint32_t s = 0; s < 2 && i != TINY_FROZEN; s++)
+    for (uint32_t s = 0; s < 2 && i != TINY_FROZEN; s++) {
       cr_assert_arr_eq(steprt_buffer(a->rt, i * 5 + 2 + s),
                        steprt_buffer(b->rt, i * 5 + 2 + s), bytes, "state %u of %u", s,
                        i);
+    }
   }
   cr_assert_eq(tiny_run_hash(a), tiny_run_hash(b));
 }

@@ -41,8 +41,9 @@ static float draw(enum kind kind, uint64_t *seed) {
 }
 
 static void fill(float *x, int n, enum kind kind, uint64_t *seed) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     x[i] = draw(kind, seed);
+  }
 }
 
 static bool same_bits(double a, double b) {
@@ -61,8 +62,9 @@ static int128 round_to(double x, int unit) {
   double m = frexp(fabs(x), &e); // |x| = m 2^53 * 2^(e - 53)
   int128 digits = (int128)ldexp(m, 53);
   int shift = unit - (e - 53);
-  if (x == 0 || shift > 120)
+  if (x == 0 || shift > 120) {
     return 0;
+  }
   int128 q =
       shift <= 0 ? digits << -shift : (digits + ((int128)1 << (shift - 1))) >> shift;
   return x < 0 ? -q : q;
@@ -73,8 +75,9 @@ static double defined_sum(const double *term, int n) {
   for (int i = 0; i < n; i++) {
     int e;
     frexp(term[i], &e);
-    if (term[i] != 0 && floor_div(e, 40) > top)
+    if (term[i] != 0 && floor_div(e, 40) > top) {
       top = floor_div(e, 40);
+    }
   }
   int128 total = 0;
   for (int i = 0; i < n && top > -1000; i++) {
@@ -97,8 +100,9 @@ static void exact_add(struct exact *s, double x) { // x > 0, a multiple of 2^UNI
   double m = frexp(x, &e);
   int low = e - 53 - UNIT; // may be negative only where the digits below are 0
   uint64_t digits = (uint64_t)ldexp(m, 53);
-  for (; low < 0; low++)
+  for (; low < 0; low++) {
     digits >>= 1;
+  }
   int at = low / 32;
   int128 carry = (int128)digits << (low % 32);
   for (; carry; at++) {
@@ -110,8 +114,9 @@ static void exact_add(struct exact *s, double x) { // x > 0, a multiple of 2^UNI
 
 static long double exact_value(const struct exact *s) { // to 2^-64, relative
   long double v = 0;
-  for (int i = LIMBS - 1; i >= 0; i--)
+  for (int i = LIMBS - 1; i >= 0; i--) {
     v += ldexpl(s->limb[i], 32 * i + UNIT);
+  }
   return v;
 }
 
@@ -133,22 +138,25 @@ static struct binned cut_and_merge(const float *x, uint64_t n, bool square,
     binned_init(&part[p]);
     const float *from = x + cut[p];
     uint64_t len = cut[p + 1] - cut[p];
-    if (random_below(seed, 4) == 0)
-      for (uint64_t i = len; i-- > 0;)
+    if (random_below(seed, 4) == 0) {
+      for (uint64_t i = len; i-- > 0;) {
         binned_add(&part[p],
                    square ? (double)from[i] * (double)from[i] : (double)from[i]);
-    else if (square)
+      }
+    } else if (square) {
       binned_add_squares_f32(&part[p], from, len);
-    else
+    } else {
       binned_add_f32(&part[p], from, len);
+    }
   }
   for (; parts > 1; parts--) {
     uint64_t a = random_below(seed, parts), b = random_below(seed, parts - 1);
     b += b >= a;
     binned_merge(&part[a], &part[b]);
     part[b] = part[parts - 1];
-    if (a == parts - 1)
+    if (a == parts - 1) {
       part[b] = part[a];
+    }
   }
   return part[0];
 }
@@ -166,25 +174,28 @@ Test(binned, any_cut_and_order_gives_the_defined_bits) {
   static float x[N];
   static double term[N];
   uint64_t seed = 1;
-  for (int kind = 0; kind < N_KINDS; kind++)
+  for (int kind = 0; kind < N_KINDS; kind++) {
     for (int square = 0; square < 2; square++) {
       int n = 1 + (int)random_below(&seed, N);
       fill(x, n, (enum kind)kind, &seed);
-      for (int i = 0; i < n; i++)
+      for (int i = 0; i < n; i++) {
         term[i] = square ? (double)x[i] * (double)x[i] : (double)x[i];
+      }
       double expected = defined_sum(term, n);
       struct binned first = cut_and_merge(x, (uint64_t)n, square, &seed);
       cr_assert(same_bits(binned_value(&first), expected),
                 "kind %d square %d: %a, not %a", kind, square, binned_value(&first),
                 expected);
       for (int trial = 0; trial < 150; trial++) {
-        if (trial % 10 == 0)
+        if (trial % 10 == 0) {
           shuffle(x, n, &seed);
+        }
         struct binned b = cut_and_merge(x, (uint64_t)n, square, &seed);
         cr_assert_arr_eq(&b, &first, sizeof b, "kind %d square %d trial %d", kind, square,
                          trial);
       }
     }
+  }
 }
 
 Test(binned, error_is_within_half_a_unit_per_term) {
@@ -200,8 +211,9 @@ Test(binned, error_is_within_half_a_unit_per_term) {
     for (int i = 0; i < N; i++) {
       double square = (double)x[i] * (double)x[i];
       most = fmax(most, square);
-      if (square > 0)
+      if (square > 0) {
         exact_add(&exact, square);
+      }
     }
     int e;
     frexp(most, &e);
@@ -214,16 +226,18 @@ Test(binned, error_is_within_half_a_unit_per_term) {
 Test(binned, long_sums_carry) {
   enum { M = 1 << 22 };
   float *x = malloc(M * sizeof *x);
-  for (int i = 0; i < M; i++)
+  for (int i = 0; i < M; i++) {
     x[i] = 0x1.fffffep63f; // just below a bin's upper end when squared
+  }
   struct binned b, all;
   binned_init(&b);
   binned_add_squares_f32(&b, x, M);
   double square = (double)x[0] * (double)x[0];
   cr_assert(same_bits(binned_value(&b), square * (double)M));
   binned_init(&all);
-  for (int k = 0; k < 4096; k++)
+  for (int k = 0; k < 4096; k++) {
     binned_merge(&all, &b);
+  }
   cr_assert(same_bits(binned_value(&all), square * (double)M * 4096));
   free(x);
 }
@@ -233,12 +247,15 @@ Test(binned, one_sum_has_one_representation) {
   struct binned up, down;
   binned_init(&up);
   binned_init(&down);
-  for (int i = 0; i < 3 * 2048; i++)
+  for (int i = 0; i < 3 * 2048; i++) {
     binned_add(&down, 0x1p38);
-  for (int i = 0; i < 2 * 2048; i++)
+  }
+  for (int i = 0; i < 2 * 2048; i++) {
     binned_add(&down, -0x1p38);
-  for (int i = 0; i < 2048; i++)
+  }
+  for (int i = 0; i < 2048; i++) {
     binned_add(&up, 0x1p38);
+  }
   cr_assert_arr_eq(&up, &down, sizeof up);
   cr_assert(same_bits(binned_value(&up), 0x1p49));
 }
@@ -295,7 +312,7 @@ Test(binned, nan_and_infinities) {
       {INFINITY, -INFINITY, NAN, INFINITY},
       {-INFINITY, NAN, NAN, NAN},
   };
-  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
     for (int at = 0; at < 40; at++) {
       float x[40] = {0};
       x[39 - at] = rows[r].a;
@@ -306,12 +323,15 @@ Test(binned, nan_and_infinities) {
       binned_init(&scalar);
       binned_add_f32(&sum, x, 40);
       binned_add_squares_f32(&squares, x, 40);
-      for (int i = 0; i < 40; i++)
+      for (int i = 0; i < 40; i++) {
         binned_add(&scalar, (double)x[i]);
+      }
       double got[3] = {binned_value(&sum), binned_value(&squares), binned_value(&scalar)};
       double expected[3] = {rows[r].sum, rows[r].squares, rows[r].sum};
-      for (int k = 0; k < 3; k++)
+      for (int k = 0; k < 3; k++) {
         cr_assert(isnan(expected[k]) ? isnan(got[k]) : got[k] == expected[k],
                   "row %zu at %d: %g, not %g", r, at, got[k], expected[k]);
+      }
     }
+  }
 }

@@ -66,9 +66,10 @@ Test(hostcode, operations) {
       {RT_HOST_COS, 0, 0, 0, 1},
       {RT_HOST_FLOOR, -1.5, 0, 0, -2},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cr_assert(same(eval3(rows[i].op, rows[i].a, rows[i].b, rows[i].c), rows[i].value),
               "row %zu", i);
+  }
 }
 
 Test(hostcode, pow_is_repeated_squaring) {

@@ -18,8 +18,9 @@ static uint64_t draw(uint64_t *seed) {
                                    RT_ITEM_LEAST + 1,
                                    RT_ITEM_MOST,
                                    32 * RT_ITEM_MOST + 1};
-  if (random_below(seed, 2))
+  if (random_below(seed, 2)) {
     return edges[random_below(seed, sizeof edges / sizeof *edges)];
+  }
   return random_below(seed, 1 << random_below(seed, 22));
 }
 
@@ -30,8 +31,9 @@ static void check(const struct rt_item *item, uint64_t n, const uint64_t *numel,
   uint64_t at = 0;
   for (uint64_t i = 0; i < n; i++) {
     uint64_t sum = 0;
-    for (; tensor < item[i].first; tensor++)
+    for (; tensor < item[i].first; tensor++) {
       cr_assert(at == 0 && numel[tensor] == 0, "tensor %u left out", tensor);
+    }
     cr_assert(item[i].n == 1 || (at == 0 && item[i].begin == 0));
     for (uint32_t k = 0; k < item[i].n; k++) {
       uint64_t stop = item[i].n == 1 ? item[i].end : numel[tensor];
@@ -43,8 +45,9 @@ static void check(const struct rt_item *item, uint64_t n, const uint64_t *numel,
     }
     cr_assert(sum > 0 && sum <= RT_ITEM_MOST);
   }
-  for (; tensor < end; tensor++)
+  for (; tensor < end; tensor++) {
     cr_assert(at == 0 && numel[tensor] == 0, "tensor %u left out", tensor);
+  }
 }
 
 Test(items, cover_every_element_once) {
@@ -54,8 +57,9 @@ Test(items, cover_every_element_once) {
     uint64_t numel[N];
     uint32_t first = (uint32_t)random_below(&seed, N),
              n = (uint32_t)random_below(&seed, N - first + 1);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       numel[i] = draw(&seed);
+    }
     uint64_t count = rt_items_cut(numel_of, numel, first, n, NULL);
     cr_assert_leq(count, MAX_ITEMS);
     cr_assert_eq(rt_items_cut(numel_of, numel, first, n, item), count);
@@ -65,7 +69,8 @@ Test(items, cover_every_element_once) {
 
 Test(items, small_tensors_share_items) {
   uint64_t numel[100];
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     numel[i] = 768;
+  }
   cr_assert_leq(rt_items_cut(numel_of, numel, 0, 100, NULL), 5);
 }

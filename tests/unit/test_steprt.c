@@ -30,9 +30,11 @@ static float grad_at(const struct tiny_run *r, int i, uint64_t k) {
 static double norm_of(const struct tiny_run *r) {
   struct binned sum;
   binned_init(&sum);
-  for (int i = 0; i < TINY_PARAMS; i++)
-    for (uint64_t k = 0; k < r->numel[i] && i != TINY_FROZEN; k++)
+  for (int i = 0; i < TINY_PARAMS; i++) {
+    for (uint64_t k = 0; k < r->numel[i] && i != TINY_FROZEN; k++) {
       binned_add(&sum, (double)grad_at(r, i, k) * (double)grad_at(r, i, k));
+    }
+  }
   return sqrt(binned_value(&sum));
 }
 
@@ -95,14 +97,16 @@ Test(steprt, bits_do_not_depend_on_threads) {
   struct tiny_run one;
   tiny_run_new(&one, tiny_sizes, 1, 2);
   steprt_set_hyper(one.rt, TINY_CLIP, 0.7);
-  for (int step = 0; step < 3; step++)
+  for (int step = 0; step < 3; step++) {
     tiny_run_step(&one);
+  }
   for (uint32_t threads = 2; threads <= 7; threads++) {
     struct tiny_run many;
     tiny_run_new(&many, tiny_sizes, threads, 2);
     steprt_set_hyper(many.rt, TINY_CLIP, 0.7);
-    for (int step = 0; step < 3; step++)
+    for (int step = 0; step < 3; step++) {
       tiny_run_step(&many);
+    }
     tiny_run_compare(&one, &many);
     tiny_run_free(&many);
   }
@@ -113,9 +117,10 @@ Test(steprt, bits_do_not_depend_on_the_callers_floating_point_mode) {
   struct tiny_run plain, flushed;
   tiny_run_new(&plain, tiny_sizes, 2, 3);
   tiny_run_new(&flushed, tiny_sizes, 2, 3);
-  for (uint64_t k = 0; k < plain.numel[0]; k++)
+  for (uint64_t k = 0; k < plain.numel[0]; k++) {
     ((float *)plain.grad[0])[k] = ((float *)flushed.grad[0])[k] =
         ldexpf((float)(k + 1), -149); // denormal
+  }
   tiny_run_step(&plain);
   unsigned before = _mm_getcsr(),
            strange = 0xffc0u; // flush, denormals are zero, toward zero
@@ -297,14 +302,16 @@ Test(steprt, counts_and_host_states_can_be_restored) {
   tiny_run_new(&b, tiny_sizes, 2, 12);
   for (uint32_t i = 0; i < TINY_PARAMS; i++) {
     memcpy(b.param[i], a.param[i], a.numel[i] * 4);
-    if (i == TINY_FROZEN)
+    if (i == TINY_FROZEN) {
       continue;
+    }
     memcpy(steprt_buffer(b.rt, i * 5 + 2), steprt_buffer(a.rt, i * 5 + 2),
            a.numel[i] * 4);
     cr_assert_eq(steprt_set_count(b.rt, i, steprt_count(a.rt, i)), STEPRT_OK);
-    for (uint32_t s = 0; s < 2; s++)
+    for (uint32_t s = 0; s < 2; s++) {
       cr_assert_eq(steprt_set_host_state(b.rt, i, s, steprt_host_state(a.rt, i, s)),
                    STEPRT_OK);
+    }
   }
   tiny_run_step(&a);
   tiny_run_step(&b);
@@ -420,8 +427,9 @@ Test(steprt, a_matrix_operation_runs_between_its_maps) {
   t.program.n_ops = 3;
   float param[NUMEL] = {0}, grad[NUMEL], other[NUMEL], expected[NUMEL];
   uint64_t seed = 14;
-  for (int i = 0; i < NUMEL; i++)
+  for (int i = 0; i < NUMEL; i++) {
     grad[i] = (float)random_normal(&seed);
+  }
   struct steprt *rt;
   cr_assert_eq(steprt_open(&t.program, NULL, &rt), STEPRT_OK, "%s", steprt_error(rt));
   cr_assert_eq(steprt_bind(rt, (void *[]){param, other, NULL, other}), STEPRT_OK);
@@ -433,8 +441,9 @@ Test(steprt, a_matrix_operation_runs_between_its_maps) {
   rt_ortho(rt->blas, rt->team, &it, grad, RT_F32, expected, 1, ROWS, COLS,
            rt->scratch); // u = grad at step 1
   float rate = (float)(0.1 * 0.5 / (1 - 0.9));
-  for (int i = 0; i < NUMEL; i++)
+  for (int i = 0; i < NUMEL; i++) {
     cr_assert_eq(param[i], 0 - rate * expected[i], "%d", i);
+  }
   struct steprt_report done = {.size = sizeof done};
   steprt_report(rt, &done);
   cr_assert_gt(done.matrix_seconds, 0);

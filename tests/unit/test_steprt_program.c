@@ -141,13 +141,14 @@ static void spoil_anything(struct tiny *t, uint64_t *seed) {
                             &t->ins[random_below(seed, t->rule[0].n_ins)].arg[0],
                             &t->ins[random_below(seed, t->rule[0].n_ins)].arg[1],
                             &t->ins[random_below(seed, t->rule[0].n_ins)].index};
-  if (random_below(seed, 8))
+  if (random_below(seed, 8)) {
     *word[random_below(seed, sizeof word / sizeof *word)] = value;
-  else if (random_below(seed, 2))
+  } else if (random_below(seed, 2)) {
     t->ins[random_below(seed, t->rule[0].n_ins)].op = (uint8_t)value;
-  else
+  } else {
     b->numel = v->numel = op->numel = v->dim[0] =
         value > 255 ? UINT64_MAX - value : value;
+  }
 }
 
 Test(steprt_program, random_spoils_are_opened_or_refused) {
@@ -158,8 +159,9 @@ Test(steprt_program, random_spoils_are_opened_or_refused) {
     struct steprt_options o = {.size = sizeof o, .threads = 1};
     struct steprt *rt;
     tiny_make(&t, numel);
-    for (uint64_t n = 1 + random_below(&seed, 3); n > 0; n--)
+    for (uint64_t n = 1 + random_below(&seed, 3); n > 0; n--) {
       spoil_anything(&t, &seed);
+    }
     steprt_status s = steprt_open(&t.program, &o, &rt);
     cr_assert(s == STEPRT_OK || s == STEPRT_BAD_PROGRAM, "%d: %s", i, steprt_error(rt));
     opened += s == STEPRT_OK;

@@ -37,8 +37,9 @@ static void open_failing_at(uint64_t call, bool *done) {
   tiny_make(&tiny, (uint64_t[]){BIG, 5, 5, 5});
   fault_alloc_reset(call);
   steprt_status s = steprt_open(&tiny.program, &o, &rt);
-  if (!s)
+  if (!s) {
     s = steprt_bind(rt, params);
+  }
   *done = fault_alloc_counts().calls < call;
   cr_assert_eq(s, *done ? STEPRT_OK : STEPRT_NO_MEMORY, "call %d", (int)call);
   cr_assert(*done || !rt || *steprt_error(rt), "call %d", (int)call);
@@ -49,8 +50,9 @@ static void open_failing_at(uint64_t call, bool *done) {
 Test(steprt_silent, each_failing_allocation_is_reported_and_nothing_leaks) {
   bool done = false;
   uint64_t call = 1;
-  for (; !done; call++)
+  for (; !done; call++) {
     open_failing_at(call, &done);
+  }
   cr_assert_gt(call, 20);
 }
 

@@ -26,8 +26,9 @@ struct tally {
 static void tally_item(void *ctx, uint64_t item, uint32_t thread) {
   struct tally *t = ctx;
   atomic_fetch_add(&t->seen[item], 1);
-  if (thread >= t->threads)
+  if (thread >= t->threads) {
     atomic_store(&t->thread_out_of_range, true);
+  }
 }
 
 Test(team, every_item_runs_exactly_once) {
@@ -40,8 +41,9 @@ Test(team, every_item_runs_exactly_once) {
       struct tally tally = {.threads = threads[i],
                             .seen = calloc(items[k] + 1, sizeof(_Atomic uint32_t))};
       rt_team_run(t, items[k], tally_item, &tally);
-      for (uint64_t n = 0; n < items[k]; n++)
+      for (uint64_t n = 0; n < items[k]; n++) {
         cr_assert_eq(tally.seen[n], 1);
+      }
       cr_assert_not(tally.thread_out_of_range);
       free(tally.seen);
     }
@@ -63,8 +65,9 @@ Test(team, jobs_follow_each_other_in_order) {
     rt_team_run(t, 1 + round % 16, add_item, sums);
     uint64_t first = sums[0];
     cr_assert_eq(first, round);
-    if (round % 500 == 0)
+    if (round % 500 == 0) {
       sched_yield();
+    }
   }
   rt_team_free(t);
 }
@@ -87,8 +90,9 @@ Test(team, items_run_in_the_mode_of_the_numbers_section) {
     unsigned after = _mm_getcsr() & 0xffc0u;
     _mm_setcsr(before);
     fesetround(FE_TONEAREST);
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 64; i++) {
       cr_assert_eq(modes[i] & 0xe040u, 0);
+    }
     cr_assert_eq(after & 0xe040u, 0xc040u & (flush | 0x4000u));
     rt_team_free(t);
   }
@@ -110,8 +114,9 @@ Test(team, workers_block_signals_and_the_caller_keeps_its_mask) {
   cr_assert_eq(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
   int blocked[64];
   rt_team_run(t, 64, mask_item, blocked);
-  for (int i = 0; i < 64; i++)
+  for (int i = 0; i < 64; i++) {
     cr_assert(blocked[i]);
+  }
   rt_team_free(t);
 }
 
@@ -122,9 +127,11 @@ Test(team, default_size_is_the_affinity_mask) {
   cr_assert_eq(rt_team_size(t), (uint32_t)CPU_COUNT(&before));
   rt_team_free(t);
   CPU_ZERO(&one);
-  for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
-    if (CPU_ISSET(cpu, &before))
+  for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
+    if (CPU_ISSET(cpu, &before)) {
       CPU_SET(cpu, &one);
+    }
+  }
   cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
   t = team_of(0);
   cr_assert_eq(rt_team_size(t), 1);
