@@ -156,10 +156,10 @@ void hypers_add_use(struct sema *s, struct bound_use *u, struct str label,
   }
 }
 
-void hypers_check(struct sema *s, const struct hyper_list *list) {
+void hypers_check(struct sema *s, const struct hyper_list *hypers) {
   struct arena *a = s->f->arena;
-  const struct hyper *h = list->v.v;
-  uint32_t n = list->v.n;
+  const struct hyper *h = hypers->v.v;
+  uint32_t n = hypers->v.n;
   double *set = ARENA_ARRAY(a, double, n), *value = ARENA_ARRAY(a, double, n);
   for (uint32_t i = 0; i < n; i++) {
     set[i] = h[i].value;

@@ -7,7 +7,8 @@ struct str param_note(struct arena *a, const struct model_param *p) {
 }
 
 static uint64_t built_hash(const struct built_rule *k) {
-  uint64_t h = k->line * 31u + (uint64_t)k->dtype * 7u + (uint64_t)k->grad + k->is_small;
+  uint64_t h =
+      (uint64_t)k->line * 31u + (uint64_t)k->dtype * 7u + (uint64_t)k->grad + k->is_small;
   for (uint32_t i = 0; i < k->shape.rank; i++) {
     h = (h ^ k->shape.dim[i]) * 0x9e3779b97f4a7c15u;
     h ^= h >> 29;

@@ -1,6 +1,8 @@
 // Type rules of the functions, per group of functions.def.
 #include "front/sema_int.h"
 
+#include <assert.h>
+
 struct apply { // one application under judgement
   struct ctx *c;
   enum fn f;
@@ -84,6 +86,7 @@ static bool check_reduction(struct apply *a, enum cls joined, enum stage stage,
 }
 
 static bool check_matrix(struct apply *a) {
+  assert(a->n == 2);
   if (!wants(a, 0, VT_NUMBER) || !wants(a, 1, VT_ITERATION)) {
     return false;
   }

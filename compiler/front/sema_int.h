@@ -60,6 +60,7 @@ enum name_kind {
 struct name_ref {
   enum name_kind kind;
   uint32_t index;
+  enum stmt_kind stmt; // NAME_STMT
   const struct iteration *iteration;
   enum storage storage;
 };
@@ -102,7 +103,7 @@ bool builtin_at(uint32_t i, struct str *text,
 bool name_is_taken(struct str name, bool in_recipe); // by the language
 struct name_ref name_resolve(const struct sema *s, const struct opt_info *o,
                              const struct recipe_info *r, struct str name);
-bool name_in_scope(enum scope scope, const struct opt_info *o, struct name_ref ref);
+bool name_in_scope(enum scope scope, struct name_ref ref);
 // Reports unknown names and functions, wrong counts of arguments, names out of place. `at`: the statement that
 // holds `e`; declarations must stand above it.
 struct name_walk {
@@ -219,7 +220,7 @@ void hypers_add_use(struct sema *s, struct bound_use *u, struct str label,
                     struct hyper_list *out);
 struct str range_text(struct arena *a, const struct hyper *h); // "[0, 1)"
 // Reports every hyper whose value, with bound ones evaluated, is out of its range.
-void hypers_check(struct sema *s, const struct hyper_list *h);
+void hypers_check(struct sema *s, const struct hyper_list *hypers);
 
 // Settings of the command line (settings.c). Labels and uses run in parallel.
 struct job_lines {
@@ -235,7 +236,7 @@ void settings_set(struct sema *s, const struct job_lines *l, const struct settin
 // Recipes by themselves (recipe_check.c): labels, arguments, keeps, views, clip, the last line.
 struct recipe_info *recipe_check(struct sema *s, const struct recipe *r);
 // The use lines of a recipe with their arguments and labels; unknown optimizers are left out (reported).
-struct job_lines recipe_lines(struct sema *s, const struct recipe_info *r);
+struct job_lines recipe_lines(struct sema *s, const struct recipe_info *info);
 struct bound_use bound_use_new(struct sema *s, const struct opt_info *o);
 
 // The shapes that a rule sees of a parameter, one per part; empty after an error, `why` then says it and `bad`

@@ -161,7 +161,7 @@ static struct texpr *type_shape(struct ctx *c, enum name_kind k, const struct ex
 struct texpr *type_name(struct ctx *c, const struct expr *e) {
   struct name_ref ref = name_resolve(c->s, c->o, c->r, e->text);
   struct texpr *t;
-  if (ref.kind != NAME_UNKNOWN && !name_in_scope(c->scope, c->o, ref)) {
+  if (ref.kind != NAME_UNKNOWN && !name_in_scope(c->scope, ref)) {
     return texpr_poison(c, e->span); // reported with the names
   }
   switch (ref.kind) {

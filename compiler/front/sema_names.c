@@ -87,15 +87,17 @@ bool fn_find(struct str name, enum fn *out) {
 struct name_ref name_resolve(const struct sema *s, const struct opt_info *o,
                              const struct recipe_info *r, struct str name) {
   struct name_ref ref = {.kind = NAME_UNKNOWN};
-  if (o != NULL && (ref.index = name_map_get(&o->names, name)) != NO_INDEX) {
-    ref.kind = NAME_STMT;
-    return ref;
+  uint32_t stmt = o == NULL ? NO_INDEX : name_map_get(&o->names, name);
+  if (stmt != NO_INDEX) {
+    return (struct name_ref){
+        .kind = NAME_STMT, .index = stmt, .stmt = o->opt->stmt[stmt]->kind};
   }
-  if (r != NULL && (ref.index = name_map_get(&r->names, name)) != NO_INDEX) {
-    ref.kind = NAME_RECIPE_HYPER;
-    return ref;
+  uint32_t hyper = r == NULL ? NO_INDEX : name_map_get(&r->names, name);
+  if (hyper != NO_INDEX) {
+    return (struct name_ref){.kind = NAME_RECIPE_HYPER, .index = hyper};
   }
-  if ((ref.kind = builtin_of(name)) != NAME_UNKNOWN) {
+  ref.kind = builtin_of(name);
+  if (ref.kind != NAME_UNKNOWN) {
     return ref;
   }
   ref.iteration = program_iteration(s->program, name);

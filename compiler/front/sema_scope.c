@@ -21,9 +21,9 @@ static bool is_shape_name(enum name_kind k) {
          k == NAME_DTYPE;
 }
 
-bool name_in_scope(enum scope scope, const struct opt_info *o, struct name_ref ref) {
+bool name_in_scope(enum scope scope, struct name_ref ref) {
   if (ref.kind == NAME_STMT) {
-    return stmt_in_scope(scope, o->opt->stmt[ref.index]->kind);
+    return stmt_in_scope(scope, ref.stmt);
   }
   if (is_shape_name(ref.kind)) {
     return scope == SCOPE_RULE || scope == SCOPE_STATIC || scope == SCOPE_RECIPE_WHEN ||
@@ -103,11 +103,11 @@ static void list_scope(const struct name_walk *w, struct name_list *out) {
   struct str text;
   struct name_ref ref = {0};
   for (uint32_t i = 0; builtin_at(i, &text, &ref.kind); i++) {
-    if (name_in_scope(w->scope, w->o, ref)) {
+    if (name_in_scope(w->scope, ref)) {
       VEC_PUSH(a, out->v, text);
     }
   }
-  if (!name_in_scope(w->scope, w->o, (struct name_ref){.kind = NAME_ITERATION})) {
+  if (!name_in_scope(w->scope, (struct name_ref){.kind = NAME_ITERATION})) {
     return;
   }
   for (uint32_t m = 0; m < w->s->program->module.n; m++) {
@@ -167,7 +167,7 @@ static void check_name(const struct name_walk *w, const struct expr *e) {
     report_unknown(w, e);
     return;
   }
-  if (!name_in_scope(w->scope, w->o, ref)) {
+  if (!name_in_scope(w->scope, ref)) {
     struct diag *g = DIAG(f->diags, e->span, E0208, e->text, str_of(scope_name(w->scope)),
                           str_of(scope_admits(w->scope)));
     if (ref.kind == NAME_STMT) {
