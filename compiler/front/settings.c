@@ -1,8 +1,9 @@
 // `-D [label.]static=value` and `--set [label.]hyper=value`.
+#include "front/lex_number.h"
 #include "front/sema_int.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 struct parts {           // of one setting
   struct str flag, text; // "-D", "ns=jordan"
@@ -39,17 +40,21 @@ static bool cut(struct sema *s, struct str flag, struct str text, struct parts *
   return true;
 }
 
+// ["-"] NUM | ["-"] "inf"
 static bool parse_number(struct arena *a, struct str text, double *out) {
   const char *c = str_cstr(a, text);
-  bool starts = (*c >= '0' && *c <= '9') || *c == '-' || *c == '.';
-  char *end;
-  *out = strtod(c, &end);
-  if (str_is(text, "inf") || str_is(text, "-inf")) {
-    return true;
+  bool negative = *c == '-', is_int;
+  c += negative;
+  if (strcmp(c, "inf") == 0) {
+    *out = (double)INFINITY;
+  } else {
+    size_t n = number_scan(c, &is_int);
+    if (n == 0 || c[n] != '\0' || !number_value((struct str){c, n}, is_int, out)) {
+      return false;
+    }
   }
-  // strtod also takes hexadecimal and surrounding blanks, which the language does not.
-  return starts && end == c + text.n && find(text, 'x') == text.n &&
-         find(text, 'X') == text.n && isfinite(*out);
+  *out = negative ? -*out : *out;
+  return true;
 }
 
 static bool label_known(struct sema *s, const struct job_lines *l,

@@ -60,6 +60,39 @@ Test(recipe, bound_hypers_follow_the_recipe) {
   arena_free(a);
 }
 
+// Values of settings are written as numbers of a spec are.
+Test(recipe, settings_take_numbers_of_the_language) {
+  static const struct {
+    const char *value;
+    bool taken;
+    double is;
+  } cases[] = {{"0.25", true, 0.25},
+               {"1e-3", true, 1e-3},
+               {"-2", true, -2},
+               {"inf", true, (double)INFINITY},
+               {"-inf", true, -(double)INFINITY},
+               {"0x10", false, 0},
+               {".5", false, 0},
+               {" 1", false, 0},
+               {"1 ", false, 0},
+               {"nan", false, 0},
+               {"1,5", false, 0},
+               {"1e999", false, 0},
+               {"--1", false, 0}};
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct arena *a = arena_new(0);
+    struct example x;
+    const char *text =
+        str_fmt(a, "#: param w [2, 2]\n#: set wd=%s\nspec 1\n" SGD, cases[i].value).p;
+    struct job *job = job_of(&x, a, text);
+    cr_expect_eq(job != NULL, cases[i].taken, "%s", cases[i].value);
+    if (job != NULL) {
+      cr_expect_eq(hyper_of(job, "sgd", "wd")->value, cases[i].is, "%s", cases[i].value);
+    }
+    arena_free(a);
+  }
+}
+
 // An unlabelled name is the recipe's hyper of that name, else every label's.
 Test(recipe, settings_reach_labels) {
   static const char text[] = "#: param w [2, 2]\n"
