@@ -8,7 +8,7 @@
 enum phase_kind {
   PHASE_HOST, // host scalars, once per parameter and step: host values, TO_F32, TO_BOOL, host states
   PHASE_MAP, // a fused loop over the values of one class; may end in reductions (partial results into temps)
-  PHASE_MATRIX, // orthogonalize: one operand, one result, both temps
+  PHASE_MATRIX, // orthogonalize: one operand and one result, both temps; the operand may be at home
 };
 
 // A value that crosses from one phase to a later one.
