@@ -6,14 +6,6 @@ static void skip_newlines(struct parser *p) {
   }
 }
 
-// nl, which the end of the file is too
-static void end_declaration(struct parser *p) {
-  if (!p->failed && !parse_at_end_of_line(p)) {
-    (void)parse_fail(p, "end of line");
-  }
-  p->failed = false;
-}
-
 // "spec" INT nl; false where the rest is in a language that is not ours.
 static bool parse_version(struct parser *p, struct module *m) {
   skip_newlines(p);
@@ -33,7 +25,7 @@ static bool parse_version(struct parser *p, struct module *m) {
          str_fmt(p->f->arena, "%llu", (unsigned long long)version));
     return false;
   }
-  end_declaration(p);
+  parse_end_line(p);
   return true;
 }
 
@@ -77,14 +69,14 @@ static void parse_declaration(struct parser *p, struct module *m) {
     d.kind = DECL_RECIPE;
     d.recipe = parse_recipe(p);
   } else {
-    (void)parse_one_of(p, "`import`, `optimizer`, `iteration` or `recipe`",
-                       declaration_words, 4);
+    parse_refuse_line(p, "`import`, `optimizer`, `iteration` or `recipe`",
+                      declaration_words, 4);
     p->failed = false;
     skip_to_declaration(p);
     return;
   }
   d.span = parse_span_from(p, d.span);
-  end_declaration(p);
+  parse_end_line(p);
   VEC_PUSH(p->f->arena, m->decl, d);
 }
 

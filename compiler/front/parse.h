@@ -54,6 +54,12 @@ void parse_block(struct parser *p, void (*line)(struct parser *p, void *ctx), vo
 // Words that begin a top-level declaration, followed by what follows them there.
 bool parse_at_declaration(const struct parser *p);
 void parse_skip_line(struct parser *p); // to the end of the line, silently
+// nl, which the end of the file is too: stays before it. Ends the statement, broken or not.
+void parse_end_line(struct parser *p);
+// What is neither a statement nor a declaration: E0102, with help where the mistake is a common one. `words` may
+// begin one, for "did you mean".
+void parse_refuse_line(struct parser *p, const char *what, const struct str *words,
+                       uint32_t n);
 
 // ---- rules
 struct expr *parse_expr(struct parser *p);          // parse_expr.c

@@ -51,7 +51,7 @@ static void parse_item(struct parser *p, void *ctx) {
     }
   }
   const struct str words[] = {STR("hyper"), STR("clip"), STR("skip"), STR("use")};
-  (void)parse_one_of(p, "`hyper`, `clip`, `skip` or `use`", words, 4);
+  parse_refuse_line(p, "`hyper`, `clip`, `skip` or `use`", words, 4);
 }
 
 // recipe = "recipe" ID "{" nl { hyper nl | clip nl | "skip" "nonfinite" nl | use nl } "}" nl

@@ -128,8 +128,7 @@ static void refuse_stmt(struct parser *p) {
                               STR("input"), STR("require"), STR("let")};
   struct str name = parse_at(p, TOKEN_ID) ? p->tok.text : STR("");
   if (name.n == 0 || !lexer_follows(&p->lx, "=")) {
-    struct diag *d = parse_fail(p, "a statement");
-    diag_suggest(p->f->diags, d, name, words, 6);
+    parse_refuse_line(p, "a statement", words, 6);
     return;
   }
   parse_advance(p);

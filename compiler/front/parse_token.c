@@ -160,6 +160,20 @@ uint32_t parse_one_of(struct parser *p, const char *what, const struct str *word
   return UINT32_MAX;
 }
 
+void parse_refuse_line(struct parser *p, const char *what, const struct str *words,
+                       uint32_t n) {
+  struct token t = p->tok;
+  bool is_c_comment = t.kind == TOKEN_SLASH && lexer_follows(&p->lx, "/");
+  struct diag *d = parse_fail(p, what);
+  if (is_c_comment) {
+    diag_help(p->f->diags, d, STR("comments begin with `#`"));
+  } else if (t.kind == TOKEN_IF) {
+    diag_help(p->f->diags, d, STR("a guard stands at the end: `... when CONDITION`"));
+  } else if (t.kind == TOKEN_ID) {
+    diag_suggest(p->f->diags, d, t.text, words, n);
+  }
+}
+
 struct span parse_span_from(const struct parser *p, struct span begin) {
   return span_join(begin, p->last.end > begin.end ? p->last : begin);
 }
@@ -173,9 +187,13 @@ bool parse_at_declaration(const struct parser *p) {
          lexer_name_follows(&p->lx);
 }
 
-static void end_line(struct parser *p) {
+void parse_end_line(struct parser *p) {
   if (!p->failed && !parse_at_end_of_line(p)) {
-    (void)parse_fail(p, "end of line");
+    bool is_assign = parse_at(p, TOKEN_ASSIGN);
+    struct diag *d = parse_fail(p, "end of line");
+    if (is_assign) {
+      diag_help(p->f->diags, d, STR("`==` compares"));
+    }
   }
   p->failed = false;
 }
@@ -183,7 +201,7 @@ static void end_line(struct parser *p) {
 void parse_block(struct parser *p, void (*line)(struct parser *p, void *ctx), void *ctx) {
   struct span open = p->tok.span;
   bool is_open = parse_expect(p, TOKEN_LBRACE);
-  end_line(p);
+  parse_end_line(p);
   for (;;) {
     while (parse_accept(p, TOKEN_NL)) {
     }
@@ -198,6 +216,6 @@ void parse_block(struct parser *p, void (*line)(struct parser *p, void *ctx), vo
       return;
     }
     line(p, ctx);
-    end_line(p);
+    parse_end_line(p);
   }
 }

@@ -26,7 +26,7 @@ static void print_example(struct tool *t, const char *title, const char *text) {
 static void explain(struct tool *t, enum diag_code code) {
   const struct diag_info *info = diag_info(code);
   const struct explanation *e = diag_explain(code);
-  out_printf(t, "%s (%s): %s\n\n%s\n", info->code, info->name, info->text, e->text);
+  out_printf(t, "%s (%s): %s\n\n%s", info->code, info->name, info->text, e->text);
   print_example(t, "Wrong:", e->wrong);
   print_example(t, "Right:", e->right);
 }
