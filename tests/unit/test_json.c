@@ -20,6 +20,7 @@ static const struct bad bad[] = {
     {"{\"a\": 1,\n \"a\": 2}", 2, 2, "duplicate key `a`"},
     {"{\"a\": 1, \"\\u0061\": 2}", 1, 10, "duplicate key `a`"},
     {"[{\"x\\n\": 1, \"x\\n\": 2}]", 1, 13, "duplicate key `x\\n`"},
+    {"{\"b\": 1, \"a\": 2, \"b\": 3, \"a\": 4}", 1, 18, "duplicate key `b`"},
     {"{\"a\": 01}", 1, 7, "a number has no leading zeros"},
     {"-00", 1, 1, "a number has no leading zeros"},
     {"[1.]", 1, 4, "expected a digit, found `]`"},
@@ -51,8 +52,11 @@ static const struct bad bad[] = {
     {"\"\\u0000\"", 1, 2, "\\u0000 in a string"},
     {"\"\\ud800\"", 1, 2, "a surrogate without its partner in a string"},
     {"\"\\ud800\\u0041\"", 1, 2, "a surrogate without its partner in a string"},
+    {"\"\\ud800\\ud800\"", 1, 2, "a surrogate without its partner in a string"},
     {"\"\\udc00\"", 1, 2, "a surrogate without its partner in a string"},
     {"\"\xc0\xaf\"", 1, 2, "invalid UTF-8"},
+    {"\"\xe0\x80\xaf\"", 1, 2, "invalid UTF-8"},
+    {"\"\xf0\x80\x80\xaf\"", 1, 2, "invalid UTF-8"},
     {"\"\xed\xa0\x80\"", 1, 2, "invalid UTF-8"},
     {"\"\xf4\x90\x80\x80\"", 1, 2, "invalid UTF-8"},
     {"\"\xe2\x82\"", 1, 2, "invalid UTF-8"},
@@ -141,6 +145,11 @@ Test(json, depth_is_bounded) {
   memset(text, '[', JSON_MAX_DEPTH);
   memset(text + JSON_MAX_DEPTH, ']', JSON_MAX_DEPTH);
   json_free(parse(text));
+  char wide[3 * JSON_MAX_DEPTH + 8] = "[[]"; // many groups beside each other are not deep
+  for (int i = 0; i < JSON_MAX_DEPTH; i++) {
+    strcat(wide, ",{}");
+  }
+  json_free(parse(strcat(wide, "]")));
   size_t n = 10u << 20;
   char *deep = malloc(n);
   memset(deep, '[', n);
