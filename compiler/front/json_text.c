@@ -13,9 +13,7 @@ enum { MAX_BYTES = 100 << 20 };
 
 static bool cannot_read(struct front *f, struct str path, int error) {
   char text[200];
-  DIAG(f->diags, NO_SPAN, E0001, path,
-       str_of(error == RT_IO_END ? "it was cut while it was read"
-                                 : strerror_r(error, text, sizeof text)));
+  DIAG(f->diags, NO_SPAN, E0001, path, str_of(rt_io_text(error, text, sizeof text)));
   return false;
 }
 
@@ -30,7 +28,7 @@ static bool read_text(struct front *f, struct str path, struct str *text) {
     return cannot_read(f, path,
                        S_ISDIR(st.st_mode)   ? EISDIR
                        : S_ISREG(st.st_mode) ? EFBIG
-                                             : EINVAL);
+                                             : RT_IO_NOT_REGULAR);
   }
   size_t n = (size_t)st.st_size;
   char *buf = arena_alloc(f->arena, n + 1, 1);

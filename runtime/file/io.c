@@ -19,6 +19,13 @@ enum {
   PIECE = 64 << 20
 }; // one call moves at most this much: a signal or a failure shows within a piece
 
+const char *rt_io_text(int error, char *buf, size_t n) {
+  return error == RT_IO_END ? "the file ended early: it was cut while it was read"
+         : error == RT_IO_NOT_REGULAR
+             ? "not a regular file"
+             : strerror_r(error, buf, n); // GNU: perhaps not in `buf`
+}
+
 int rt_pread_all(int fd, void *into, size_t n, uint64_t at) {
   char *p = into;
   while (n != 0) {
@@ -115,7 +122,7 @@ int rt_new_file_open(struct rt_new_file *f, const char *path) {
     return errno; // a dangling link
   }
   if (there && !S_ISREG(old.st_mode)) {
-    return S_ISDIR(old.st_mode) ? EISDIR : EINVAL;
+    return S_ISDIR(old.st_mode) ? EISDIR : RT_IO_NOT_REGULAR;
   }
   int error = open_folder(f, path, is_link);
   if (error == 0) {

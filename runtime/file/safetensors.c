@@ -38,13 +38,6 @@ void st_fail(struct st_error *err, steprt_status status, const char *fmt, ...) {
   va_end(ap);
 }
 
-const char *st_io_text(int error, char *buf, size_t n) {
-  if (error == RT_IO_END) {
-    return "the file ended early: it was cut while it was read";
-  }
-  return strerror_r(error, buf, n); // GNU: the text may stand elsewhere
-}
-
 bool st_shape_bytes(const uint64_t *dim, uint32_t rank, enum st_dtype dtype,
                     uint64_t *numel, uint64_t *bytes) {
   uint64_t product =
@@ -78,7 +71,7 @@ static char *read_header(int fd, uint64_t file_size, size_t *n, struct st_error 
   }
   int error = rt_pread_all(fd, head, sizeof head, 0);
   if (error != 0) {
-    st_fail(err, STEPRT_IO, "%s", st_io_text(error, buf, sizeof buf));
+    st_fail(err, STEPRT_IO, "%s", rt_io_text(error, buf, sizeof buf));
     return NULL;
   }
   uint64_t size = 0;
@@ -101,7 +94,7 @@ static char *read_header(int fd, uint64_t file_size, size_t *n, struct st_error 
   }
   error = rt_pread_all(fd, json, (size_t)size, sizeof head);
   if (error != 0) {
-    st_fail(err, STEPRT_IO, "%s", st_io_text(error, buf, sizeof buf));
+    st_fail(err, STEPRT_IO, "%s", rt_io_text(error, buf, sizeof buf));
     free(json);
     return NULL;
   }
@@ -117,12 +110,12 @@ struct st_file *st_open(const char *path, struct st_error *err) {
   // O_NONBLOCK: opening a pipe must not wait for its writer; regular files do not care.
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, &s) != 0) {
-    st_fail(err, STEPRT_IO, "%s", st_io_text(errno, buf, sizeof buf));
+    st_fail(err, STEPRT_IO, "%s", rt_io_text(errno, buf, sizeof buf));
     goto fail;
   }
   if (!S_ISREG(s.st_mode)) {
-    st_fail(err, STEPRT_IO,
-            S_ISDIR(s.st_mode) ? "it is a folder" : "it is no regular file");
+    st_fail(err, STEPRT_IO, "%s",
+            rt_io_text(S_ISDIR(s.st_mode) ? EISDIR : RT_IO_NOT_REGULAR, buf, sizeof buf));
     goto fail;
   }
   size_t n;
@@ -188,7 +181,7 @@ steprt_status st_read(const struct st_file *f, const struct st_tensor *t, void *
   int error = rt_pread_all(f->fd, into, (size_t)t->bytes, t->begin);
   if (error != 0) {
     char buf[100];
-    st_fail(err, STEPRT_IO, "%s", st_io_text(error, buf, sizeof buf));
+    st_fail(err, STEPRT_IO, "%s", rt_io_text(error, buf, sizeof buf));
     return STEPRT_IO;
   }
   return STEPRT_OK;

@@ -10,8 +10,6 @@ enum { ST_NAME_SHOWN = 160 }; // bytes of a name in a message, with its NUL
 
 void st_fail(struct st_error *err, steprt_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-// Text of what rt_pread_all and rt_new_file_* return.
-const char *st_io_text(int error, char *buf, size_t n);
 // Elements and bytes of a shape. False when the product of the non-zero dimensions passes 2^63 - 1, the bytes do,
 // or the bits are no whole number of bytes.
 bool st_shape_bytes(const uint64_t *dim, uint32_t rank, enum st_dtype dtype,

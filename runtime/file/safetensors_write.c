@@ -191,7 +191,7 @@ steprt_status st_write(const char *path, const struct st_out *tensors, uint32_t 
     if (error != 0) {
       char buf[100];
       status = STEPRT_IO;
-      st_fail(err, status, "%s", st_io_text(error, buf, sizeof buf));
+      st_fail(err, status, "%s", rt_io_text(error, buf, sizeof buf));
     }
   }
 done:
