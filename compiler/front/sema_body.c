@@ -4,7 +4,8 @@
 struct body {
   struct ctx *c;
   struct rule *rule;
-  const struct stmt **updated; // by rule state: the statement that updates it
+  uint32_t *decl;              // by rule state: the statement that declares it
+  const struct stmt **updated; // by rule state: the one that updates it
   const struct stmt *param;    // that updates the parameter
   VEC(struct rule_stmt) out;
 };
@@ -122,6 +123,16 @@ static void type_update(struct body *b, uint32_t i) {
   }
 }
 
+static uint32_t *declarations(const struct ctx *c, const struct rule *rule) {
+  uint32_t *decl = ARENA_ARRAY(c->s->f->arena, uint32_t, rule->n_states);
+  for (uint32_t i = 0; i < c->o->opt->n_stmts; i++) {
+    if (c->o->opt->stmt[i]->kind == STMT_STATE && c->bind[i].exists) {
+      decl[c->bind[i].index] = i;
+    }
+  }
+  return decl;
+}
+
 static void type_body(struct body *b) {
   const struct opt_info *o = b->c->o;
   b->c->scope = SCOPE_RULE;
@@ -145,10 +156,7 @@ static void type_body(struct body *b) {
 // Does the value come from the device, as far as is known by now?
 static bool is_device(const struct body *b, const struct texpr *t, const bool *let) {
   switch (t->kind) {
-  case TEX_STATE: {
-    uint32_t decl = name_map_get(&b->c->o->names, b->rule->state[t->index].name);
-    return !b->c->bind[decl].is_host;
-  }
+  case TEX_STATE: return !b->c->bind[b->decl[t->index]].is_host;
   case TEX_LET: return let[t->index];
   case TEX_CALL:
     for (uint32_t i = 0; i < t->n_args; i++) {
@@ -175,10 +183,8 @@ static bool demote_once(struct body *b, bool *let) {
   for (uint32_t k = 0; k < b->out.n; k++) {
     const struct rule_stmt *r = &b->out.v[k];
     let[k] = is_device(b, r->value, let);
-    uint32_t decl =
-        r->kind == RULE_STATE ? name_map_get(&c->o->names, r->name) : NO_INDEX;
-    if (decl != NO_INDEX && c->bind[decl].is_host && let[k]) {
-      c->bind[decl].is_host = false;
+    if (r->kind == RULE_STATE && let[k] && c->bind[b->decl[r->index]].is_host) {
+      c->bind[b->decl[r->index]].is_host = false;
       changed = true;
     }
   }
@@ -237,7 +243,7 @@ static void finish_states(struct body *b) {
 }
 
 void body_type(struct ctx *c, struct rule *rule) {
-  struct body b = {.c = c, .rule = rule};
+  struct body b = {.c = c, .rule = rule, .decl = declarations(c, rule)};
   settle_host_states(&b);
   type_body(&b);
   rule->stmt = b.out.v;
