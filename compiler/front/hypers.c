@@ -1,5 +1,5 @@
 // The hypers of a job: defaults, arguments of `use`, ranges, and values of bound ones.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 #include <math.h>
 

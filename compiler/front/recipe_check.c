@@ -1,5 +1,5 @@
 // A recipe by itself, before any model: labels, arguments, views, keeps, clip and the last line.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 struct checker {
   struct sema *s;

@@ -2,7 +2,7 @@
 #ifndef STEPC_FRONT_RECIPE_INT_H
 #define STEPC_FRONT_RECIPE_INT_H
 
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 struct built_rule {    // one instantiation that was tried
   uint32_t line, rule; // NO_INDEX: refused

@@ -1,5 +1,5 @@
 // The use lines of a recipe with their labels and arguments, and the names of its hypers.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 struct recipe_info *sema_recipe_names(struct sema *s, const struct recipe *r) {
   struct arena *a = s->f->arena;

@@ -1,5 +1,5 @@
 // The statements of a rule in one instantiation: lets and updates typed in text order, host states told from the others.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 struct body {
   struct ctx *c;

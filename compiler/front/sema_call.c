@@ -1,5 +1,5 @@
 // Type rules of the functions, per group of functions.def.
-#include "front/sema_int.h"
+#include "front/sema_type.h"
 
 #include <assert.h>
 

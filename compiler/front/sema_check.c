@@ -4,7 +4,7 @@
 // 2x2, and on every dtype where it reads `dtype`. Past MAX_COMBINATIONS of static values each pair of statics is tried
 // with all its values, the others at their defaults, and past MAX_TRIALS instantiations nothing more is. Where `require`
 // allows none of these shapes, larger ones are tried with the defaults.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 enum { MAX_COMBINATIONS = 256, MAX_TRIALS = 4096, MAX_STATEMENTS = 200000 };
 

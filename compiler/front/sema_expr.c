@@ -1,5 +1,5 @@
 // Typing of expressions in one instantiation: type, stage, class; static parts are folded on the way.
-#include "front/sema_int.h"
+#include "front/sema_type.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Values known on the host: element functions in double, over constants and hypers (DESIGN section 4).
-#include "front/sema_int.h"
+#include "front/sema_type.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Leaves of typed expressions: what a name is worth in one instantiation.
-#include "front/sema_int.h"
+#include "front/sema_type.h"
 
 struct diag *ctx_report(struct ctx *c, struct span at, enum diag_code code,
                         const struct str *args, uint32_t n_args) {

@@ -1,7 +1,7 @@
 // The identity lint: with lr = 0, a zero gradient and fresh states a step must leave the parameter alone; loaders of
 // checkpoints count on it. Judged by running the typed rule, in double, on a tensor whose elements are all equal:
 // then each class needs one value, and reductions are products with a count.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Names: tables of them, and what each stands for.
-#include "front/sema_int.h"
+#include "front/sema_names.h"
 
 static uint32_t slot_of(const struct name_map *m, struct str key) {
   uint32_t i = (uint32_t)str_hash(key) & (m->cap - 1);

@@ -1,5 +1,5 @@
 // One optimizer by itself: its declarations, and the names in each statement. Shape and statics play no part here.
-#include "front/sema_int.h"
+#include "front/sema_names.h"
 
 struct builder {
   struct sema *s;

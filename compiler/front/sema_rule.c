@@ -1,5 +1,5 @@
 // Instantiation: one optimizer, one use line, one shape and dtype give one struct rule.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 static void bind_hypers(struct ctx *c, const struct bound_use *u) {
   for (uint32_t i = 0; i < u->o->opt->n_stmts; i++) {

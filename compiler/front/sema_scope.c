@@ -1,6 +1,6 @@
 // Where names may stand, and what is wrong with those that do not. Judged once per optimizer and recipe, over all arms
 // and guards.
-#include "front/sema_int.h"
+#include "front/sema_names.h"
 
 static bool stmt_in_scope(enum scope scope, enum stmt_kind kind) {
   switch (scope) {
@@ -218,6 +218,10 @@ static void check_call(const struct name_walk *w, const struct expr *e) {
     (void)DIAG(f->diags, e->span, E0209, e->text, arity_text(f->arena, lo, hi),
                str_fmt(f->arena, "%u", values));
   }
+}
+
+struct str quoted(struct arena *a, struct str s) {
+  return str_fmt(a, "\"%.*s\"", STR_FMT(s));
 }
 
 // `form == "kellar"`: a choice is compared with its own values only.

@@ -1,5 +1,5 @@
 // States of an instantiation: which exist, how they rest, their class, their start.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 enum { BLOCK_DEFAULT = 256, BLOCK_MULTIPLE = 4096, QUANTIZE_FROM = 4096 };
 

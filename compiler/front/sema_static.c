@@ -1,11 +1,7 @@
 // Statics: their values in one instantiation, from defaults, arguments of `use` and -D.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 #include <math.h>
-
-struct str quoted(struct arena *a, struct str s) {
-  return str_fmt(a, "\"%.*s\"", STR_FMT(s));
-}
 
 struct str texpr_text(struct arena *a, const struct texpr *t) {
   switch (t->type) {

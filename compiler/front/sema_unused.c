@@ -1,5 +1,5 @@
 // Warnings of names that nothing reads.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 void unused_optimizer(struct sema *s, const struct opt_info *o) {
   for (uint32_t i = 0; i < o->opt->n_stmts; i++) {

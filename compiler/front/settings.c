@@ -1,6 +1,6 @@
 // `-D [label.]static=value` and `--set [label.]hyper=value`.
 #include "front/lex_number.h"
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 #include <math.h>
 #include <string.h>

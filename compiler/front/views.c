@@ -1,5 +1,5 @@
 // Views of a parameter: `split`, `flatten`, `transposed`, applied from left to right to its global shape.
-#include "front/sema_int.h"
+#include "front/sema_rule.h"
 
 static bool splits(const struct view *v) {
   return v->kind == VIEW_SPLIT_ROWS || v->kind == VIEW_SPLIT_COLS;
