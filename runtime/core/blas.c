@@ -26,19 +26,20 @@
 #  define MULTIARCH "/usr/lib/"
 #endif
 
-// RTLD_NODELETE: a BLAS keeps pools for the life of the process; unloaded, it would leak them. RTLD_DEEPBIND: the
-// library's own cblas_sgemm must call its own kernels, also in a process that has loaded another
+// RTLD_NODELETE: a BLAS keeps pools for the life of the process; unloaded, it would leak them.
+// RTLD_DEEPBIND: the library's own cblas_sgemm must call its own kernels, also in a process that has loaded another
 // BLAS globally. AddressSanitizer refuses the flag.
 #if defined(__SANITIZE_ADDRESS__)
-#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
+#  define DEEPBIND 0
 #elif defined(__has_feature)
 #  if __has_feature(address_sanitizer)
-#    define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
+#    define DEEPBIND 0
 #  endif
 #endif
-#ifndef OPEN_FLAGS
-#  define OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | RTLD_DEEPBIND)
+#ifndef DEEPBIND
+#  define DEEPBIND RTLD_DEEPBIND
 #endif
+enum { OPEN_FLAGS = RTLD_NOW | RTLD_NODELETE | DEEPBIND }; // RTLD_LOCAL is 0
 
 static const char standard_folders[] =
     MULTIARCH "blis-serial:" MULTIARCH "openblas-serial";
@@ -97,22 +98,38 @@ static bool blis_inspect(void *library, struct text *label, struct text *why) {
   return true;
 }
 
+// "OpenBLAS 0.3.21 ..." as 321; 0 where the text is another one.
+static long openblas_version(const char *config) {
+  static const char prefix[] = "OpenBLAS ";
+  if (strncmp(config, prefix, sizeof prefix - 1) != 0)
+    return 0;
+  const char *at = config + sizeof prefix - 1;
+  long version = 0;
+  for (int i = 0; i < 3; i++) {
+    char *end;
+    version = version * 100 + strtol(at, &end, 10);
+    if (end == at || (i < 2 && *end != '.'))
+      return 0;
+    at = end + 1;
+  }
+  return version;
+}
+
 static bool openblas_inspect(void *library, struct text *label, struct text *why) {
-  const char *config = call_text(library, "openblas_get_config"); // "OpenBLAS 0.3.21 ..."
   const char *core = call_text(library, "openblas_get_corename");
-  int major = 0, minor = 0, patch = 0;
-  if (sscanf(config, "OpenBLAS %d.%d.%d", &major, &minor, &patch) != 3) {
+  long version = openblas_version(call_text(library, "openblas_get_config"));
+  if (version == 0) {
     text_add(why, "does not tell its version");
     return false;
   }
-  text_add(label, "OpenBLAS %d.%d.%d (%s)", major, minor, patch, core);
+  text_add(label, "OpenBLAS %ld.%ld.%ld (%s)", version / 10000, version / 100 % 100,
+           version % 100, core);
   if (call_int(library, "openblas_get_parallel", 0) != 0) {
     text_add(why, "starts threads of its own");
     return false;
   }
   // Kernels that crash cannot be tried in a process that must live: Sapphire Rapids was repaired in 0.3.24
   // (OpenMathLib/OpenBLAS pull request 4048: illegal instruction, wrong results).
-  int version = (major * 100 + minor) * 100 + patch;
   if (strcmp(core, "SapphireRapids") == 0 && version < 324) {
     text_add(why, "has kernels for this CPU that are known to crash (mended in 0.3.24)");
     return false;

@@ -37,14 +37,15 @@ static bool is_small(uint64_t rows, uint64_t cols) {
 // Everything that follows from iteration and shape.
 static struct ortho ortho_shape(const struct rt_iteration *it, uint64_t rows,
                                 uint64_t cols) {
-  struct ortho o = {.it = it, .wide = rows <= cols};
-  o.r = o.wide ? rows : cols;
-  o.c = o.wide ? cols : rows;
+  struct ortho o = {.it = it};
+  o.user.wide = rows <= cols;
+  o.r = o.user.r = rows <= cols ? rows : cols;
+  o.c = o.user.c = rows <= cols ? cols : rows;
   o.ld = leading_dimension(o.r);
   o.side = cut_evenly(o.r, SIDE);
   o.rows = cut_evenly(o.c, ROWS);
   o.round = it->compute == RT_BF16;
-  o.out_bf16 = it->compute == RT_BF16;
+  o.user.out_bf16 = o.round;
   return o;
 }
 
@@ -89,7 +90,7 @@ static void store_item(void *ctx, uint64_t item, uint32_t thread) {
   (void)thread;
   struct ortho *o = ctx;
   uint64_t begin = item * ORTHO_STRIP, end = ortho_min(begin + ORTHO_STRIP, o->c);
-  ortho_store(o->t, o->ld, o->out, o->out_bf16, o->wide, o->r, o->c, begin, end);
+  ortho_store(o->t, o->ld, &o->user, begin, end);
 }
 
 static void whole_matrix(struct ortho *o) {
@@ -103,48 +104,45 @@ static void whole_matrix(struct ortho *o) {
   ortho_run(o, (o->c + ORTHO_STRIP - 1) / ORTHO_STRIP, store_item);
 }
 
-// A batch of matrices, and what each thread needs to take one whole.
+// What each thread needs to take a matrix of the batch whole.
 struct batch {
   struct ortho shape;
-  const char *in;
-  char *out, *scratch;
-  size_t in_bytes, out_bytes, scratch_bytes; // of one matrix
+  const struct rt_matrices *m;
+  char *scratch;
+  size_t scratch_bytes; // of one matrix
 };
 
-static void batch_select(const struct batch *b, struct ortho *o, uint64_t i) {
-  o->in = b->in + i * b->in_bytes;
-  o->out = b->out + i * b->out_bytes;
+static void select_matrix(struct ortho *o, const struct rt_matrices *m, uint64_t i) {
+  uint64_t at = i * m->rows * m->cols;
+  o->user.in = (const char *)m->in + at * rt_storage_bytes(m->in_storage);
+  o->user.out = (char *)m->out + at * rt_storage_bytes(o->it->compute);
 }
 
 static void batch_item(void *ctx, uint64_t item, uint32_t thread) {
   const struct batch *b = ctx;
   struct ortho o = b->shape;
-  batch_select(b, &o, item);
+  select_matrix(&o, b->m, item);
   ortho_place(&o, 1, b->scratch + thread * b->scratch_bytes);
   whole_matrix(&o);
 }
 
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
-              const struct rt_iteration *it, const void *in, uint32_t in_storage,
-              void *out, uint64_t batch, uint64_t rows, uint64_t cols, void *scratch) {
-  if (rows == 0 || cols == 0 || batch == 0)
+              const struct rt_iteration *it, const struct rt_matrices *m, void *scratch) {
+  if (m->rows == 0 || m->cols == 0 || m->batch == 0)
     return;
   char *aligned = (char *)scratch + (ALIGN - (uintptr_t)scratch % ALIGN) % ALIGN;
-  struct batch b = {ortho_shape(it, rows, cols), in, out, aligned, 0, 0, 0};
-  b.shape.blas = blas;
-  b.shape.in_bf16 = in_storage == RT_BF16;
-  b.in_bytes = rows * cols * rt_storage_bytes(in_storage);
-  b.out_bytes = rows * cols * rt_storage_bytes(it->compute);
-  if (batch > 1 && is_small(rows, cols)) {
-    b.scratch_bytes = ortho_place(&b.shape, 1, NULL);
-    rt_team_run(team, batch, batch_item, &b);
+  struct ortho o = ortho_shape(it, m->rows, m->cols);
+  o.blas = blas;
+  o.user.in_bf16 = m->in_storage == RT_BF16;
+  if (m->batch > 1 && is_small(m->rows, m->cols)) {
+    struct batch b = {o, m, aligned, ortho_place(&o, 1, NULL)};
+    rt_team_run(team, m->batch, batch_item, &b);
     return;
   }
-  struct ortho o = b.shape;
   o.team = team;
   ortho_place(&o, rt_team_size(team), aligned);
-  for (uint64_t i = 0; i < batch; i++) {
-    batch_select(&b, &o, i);
+  for (uint64_t i = 0; i < m->batch; i++) {
+    select_matrix(&o, m, i);
     whole_matrix(&o);
   }
 }

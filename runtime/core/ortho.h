@@ -19,13 +19,19 @@ const char *rt_blas_name(const struct rt_blas *b); // path and kind, for doctor
 // Bytes of scratch that `rt_ortho` needs for this shape; allocate once at open.
 size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
                         uint32_t threads);
-// out := orthogonalize(in) for `batch` matrices rows x cols, row-major. `in` rests in `in_storage`, RT_F32 or RT_BF16;
-// `out` in the compute type, one of these too. An f32 operand of a bf16 iteration is rounded before its norm is taken
-// or, with norm_in_f32, once, after it was divided by the norm. Bits depend on iteration, rows, cols and values only:
-// not on threads or batch (L1). Runs on the team from its calling thread; nothing is allocated. A zero matrix gives
-// zeros; NaN and Inf propagate.
+// `batch` matrices rows x cols, row-major. The operand rests in f32 or bf16, the result in the compute type.
+struct rt_matrices {
+  const void *in;
+  uint32_t in_storage;
+  void *out;
+  uint64_t batch, rows, cols;
+};
+
+// out := orthogonalize(in). An f32 operand of a bf16 iteration is rounded before its norm is taken or, with
+// norm_in_f32, once, after it was divided by the norm. Bits depend on iteration, rows, cols and values only: not on
+// threads or batch (L1). Runs on the team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN
+// and Inf propagate.
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
-              const struct rt_iteration *it, const void *in, uint32_t in_storage,
-              void *out, uint64_t batch, uint64_t rows, uint64_t cols, void *scratch);
+              const struct rt_iteration *it, const struct rt_matrices *m, void *scratch);
 
 #endif

@@ -21,9 +21,8 @@ struct ortho {
   const struct rt_iteration *it;
   struct rt_team *team; // NULL: the calling thread alone
   uint32_t threads;     // that may run items
-  const void *in;
-  void *out;
-  bool wide, round, in_bf16, out_bf16;
+  struct ortho_user user;
+  bool round;
   uint64_t r, c, ld;
   struct ortho_cut side, rows; // blocks of r, and of c
   float *t, *next;             // c x ld: the operand and its successor

@@ -92,62 +92,63 @@ void ortho_mirror(float *x, uint64_t ld, struct ortho_block block) {
           x[j * ld + i] = x[i * ld + j];
 }
 
-static inline float load_one(const void *in, bool bf16, uint64_t at) {
-  return bf16 ? rt_bf16_to_f32(((const uint16_t *)in)[at]) : ((const float *)in)[at];
+static inline float load_one(const struct ortho_user *u, uint64_t at) {
+  return u->in_bf16 ? rt_bf16_to_f32(((const uint16_t *)u->in)[at])
+                    : ((const float *)u->in)[at];
 }
 
-static inline void store_one(void *out, bool bf16, uint64_t at, float x) {
-  if (bf16)
-    ((uint16_t *)out)[at] = rt_f32_to_bf16(x);
+static inline void store_one(const struct ortho_user *u, uint64_t at, float x) {
+  if (u->out_bf16)
+    ((uint16_t *)u->out)[at] = rt_f32_to_bf16(x);
   else
-    ((float *)out)[at] = x;
+    ((float *)u->out)[at] = x;
 }
 
-CLONED static void load_rows(float *t, uint64_t ld, const void *in, bool bf16, uint64_t r,
-                             uint64_t begin, uint64_t end) {
+CLONED static void load_rows(float *t, uint64_t ld, struct ortho_user u, uint64_t begin,
+                             uint64_t end) {
   for (uint64_t k = begin; k < end; k++)
-    for (uint64_t i = 0; i < r; i++)
-      t[k * ld + i] = load_one(in, bf16, k * r + i);
+    for (uint64_t i = 0; i < u.r; i++)
+      t[k * ld + i] = load_one(&u, k * u.r + i);
 }
 
 // Tiles keep the lines of both sides in L1 while one side is walked across its rows.
-CLONED static void load_columns(float *t, uint64_t ld, const void *in, bool bf16,
-                                uint64_t r, uint64_t c, uint64_t begin, uint64_t end) {
+CLONED static void load_columns(float *t, uint64_t ld, struct ortho_user u,
+                                uint64_t begin, uint64_t end) {
   for (uint64_t k0 = begin; k0 < end; k0 += TILE)
-    for (uint64_t i0 = 0; i0 < r; i0 += TILE)
-      for (uint64_t i = i0; i < min_u64(i0 + TILE, r); i++)
+    for (uint64_t i0 = 0; i0 < u.r; i0 += TILE)
+      for (uint64_t i = i0; i < min_u64(i0 + TILE, u.r); i++)
         for (uint64_t k = k0; k < min_u64(k0 + TILE, end); k++)
-          t[k * ld + i] = load_one(in, bf16, i * c + k);
+          t[k * ld + i] = load_one(&u, i * u.c + k);
 }
 
-void ortho_load(float *t, uint64_t ld, const void *in, bool in_bf16, bool wide,
-                uint64_t r, uint64_t c, uint64_t begin, uint64_t end) {
-  if (wide)
-    load_columns(t, ld, in, in_bf16, r, c, begin, end);
+void ortho_load(float *t, uint64_t ld, const struct ortho_user *u, uint64_t begin,
+                uint64_t end) {
+  if (u->wide)
+    load_columns(t, ld, *u, begin, end);
   else
-    load_rows(t, ld, in, in_bf16, r, begin, end);
+    load_rows(t, ld, *u, begin, end);
 }
 
-CLONED static void store_rows(const float *t, uint64_t ld, void *out, bool bf16,
-                              uint64_t r, uint64_t begin, uint64_t end) {
+CLONED static void store_rows(const float *t, uint64_t ld, struct ortho_user u,
+                              uint64_t begin, uint64_t end) {
   for (uint64_t k = begin; k < end; k++)
-    for (uint64_t i = 0; i < r; i++)
-      store_one(out, bf16, k * r + i, t[k * ld + i]);
+    for (uint64_t i = 0; i < u.r; i++)
+      store_one(&u, k * u.r + i, t[k * ld + i]);
 }
 
-CLONED static void store_columns(const float *t, uint64_t ld, void *out, bool bf16,
-                                 uint64_t r, uint64_t c, uint64_t begin, uint64_t end) {
+CLONED static void store_columns(const float *t, uint64_t ld, struct ortho_user u,
+                                 uint64_t begin, uint64_t end) {
   for (uint64_t k0 = begin; k0 < end; k0 += TILE)
-    for (uint64_t i0 = 0; i0 < r; i0 += TILE)
-      for (uint64_t i = i0; i < min_u64(i0 + TILE, r); i++)
+    for (uint64_t i0 = 0; i0 < u.r; i0 += TILE)
+      for (uint64_t i = i0; i < min_u64(i0 + TILE, u.r); i++)
         for (uint64_t k = k0; k < min_u64(k0 + TILE, end); k++)
-          store_one(out, bf16, i * c + k, t[k * ld + i]);
+          store_one(&u, i * u.c + k, t[k * ld + i]);
 }
 
-void ortho_store(const float *t, uint64_t ld, void *out, bool out_bf16, bool wide,
-                 uint64_t r, uint64_t c, uint64_t begin, uint64_t end) {
-  if (wide)
-    store_columns(t, ld, out, out_bf16, r, c, begin, end);
+void ortho_store(const float *t, uint64_t ld, const struct ortho_user *u, uint64_t begin,
+                 uint64_t end) {
+  if (u->wide)
+    store_columns(t, ld, *u, begin, end);
   else
-    store_rows(t, ld, out, out_bf16, r, begin, end);
+    store_rows(t, ld, *u, begin, end);
 }

@@ -27,11 +27,20 @@ void ortho_combine(float *acc, const float *x, uint64_t ld, struct ortho_block b
 // lies below the diagonal.
 void ortho_mirror(float *x, uint64_t ld, struct ortho_block block);
 
-// Rows [begin, end) of the tall operand t (rows of length r, leading dimension ld) from a caller's matrix, and back.
-// The matrix is t itself (r columns) or, if `wide`, its transpose (r rows of `c` columns); bf16 bits or f32.
-void ortho_load(float *t, uint64_t ld, const void *in, bool in_bf16, bool wide,
-                uint64_t r, uint64_t c, uint64_t begin, uint64_t end);
-void ortho_store(const float *t, uint64_t ld, void *out, bool out_bf16, bool wide,
-                 uint64_t r, uint64_t c, uint64_t begin, uint64_t end);
+// A caller's matrices: operand and result, r <= c. They are r rows of c columns if `wide`, else c rows of r columns.
+struct ortho_user {
+  const void *in;
+  void *out;
+  bool in_bf16, out_bf16; // bf16 bits, else f32
+  bool wide;
+  uint64_t r, c;
+};
+
+// Rows [begin, end) of the tall operand t (rows of length r, leading dimension ld) from the caller's operand, and to
+// the caller's result; a wide matrix is transposed.
+void ortho_load(float *t, uint64_t ld, const struct ortho_user *u, uint64_t begin,
+                uint64_t end);
+void ortho_store(const float *t, uint64_t ld, const struct ortho_user *u, uint64_t begin,
+                 uint64_t end);
 
 #endif

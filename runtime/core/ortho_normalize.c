@@ -26,8 +26,8 @@ static uint64_t n_strips(uint64_t rows) {
 static void load_item(void *ctx, uint64_t item, uint32_t thread) {
   struct ortho *o = ctx;
   struct strip s = strip_of(item, o->c);
-  bool cast = o->round && !o->in_bf16 && !o->it->norm_in_f32;
-  ortho_load(o->t, o->ld, o->in, o->in_bf16, o->wide, o->r, o->c, s.begin, s.end);
+  bool cast = o->round && !o->user.in_bf16 && !o->it->norm_in_f32;
+  ortho_load(o->t, o->ld, &o->user, s.begin, s.end);
   for (uint64_t k = s.begin; k < s.end; k++) {
     float *row = o->t + k * o->ld;
     if (cast)

@@ -42,9 +42,14 @@ static void run_orthos(struct steprt *rt, const struct rt_op *ops,
     const struct rt_op *op = &ops[i];
     if (op->kind == RT_OP_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
         op->rows > 0 && op->cols > 0) {
-      rt_ortho(rt->blas, rt->team, &rt->program->iteration[op->iteration],
-               rt->base[op->in], rt->program->buffer[op->in].storage, rt->base[op->out],
-               op->batch, op->rows, op->cols, rt->scratch);
+      struct rt_matrices m = {.in = rt->base[op->in],
+                              .in_storage = rt->program->buffer[op->in].storage,
+                              .out = rt->base[op->out],
+                              .batch = op->batch,
+                              .rows = op->rows,
+                              .cols = op->cols};
+      rt_ortho(rt->blas, rt->team, &rt->program->iteration[op->iteration], &m,
+               rt->scratch);
     }
   }
 }

@@ -78,16 +78,18 @@ Test(ortho_math, load_and_store_transpose_what_is_wide) {
     in[i] = (uint16_t)(i * 11);
     in_f32[i] = (float)i;
   }
-  ortho_load(t, LD, in, true, true, R, C, 0, 50);
-  ortho_load(t, LD, in, true, true, R, C, 50, C);
+  struct ortho_user wide = {in, back, true, true, true, R, C};
+  ortho_load(t, LD, &wide, 0, 50);
+  ortho_load(t, LD, &wide, 50, C);
   for (int k = 0; k < C; k++)
     for (int i = 0; i < R; i++)
       cr_assert_eq(bits_of(t[k * LD + i]), (uint32_t)in[i * C + k] << 16);
-  ortho_store(t, LD, back, true, true, R, C, 0, C);
+  ortho_store(t, LD, &wide, 0, C);
   for (int i = 0; i < R * C; i++)
     cr_assert_eq(back[i], (in[i] & 0x7fff) > 0x7f80 ? 0x7fc0 : in[i]);
-  ortho_load(t, LD, in_f32, false, false, R, C, 0, C);
+  struct ortho_user tall = {in_f32, back_f32, false, false, false, R, C};
+  ortho_load(t, LD, &tall, 0, C);
   cr_assert_eq(t[3 * LD + 2], (float)(3 * R + 2));
-  ortho_store(t, LD, back_f32, false, false, R, C, 0, C);
+  ortho_store(t, LD, &tall, 0, C);
   cr_assert_arr_eq(back_f32, in_f32, sizeof in_f32);
 }

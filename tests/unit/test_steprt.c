@@ -438,7 +438,8 @@ Test(steprt, a_matrix_operation_runs_between_its_maps) {
   cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK);
   cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_end(rt), STEPRT_OK);
-  rt_ortho(rt->blas, rt->team, &it, grad, RT_F32, expected, 1, ROWS, COLS,
+  struct rt_matrices matrices = {grad, RT_F32, expected, 1, ROWS, COLS};
+  rt_ortho(rt->blas, rt->team, &it, &matrices,
            rt->scratch); // u = grad at step 1
   float rate = (float)(0.1 * 0.5 / (1 - 0.9));
   for (int i = 0; i < NUMEL; i++) {
