@@ -109,6 +109,50 @@ static struct work new_work(const struct cpu_kernel *k, uint64_t n, rt_map_fn fn
   return j;
 }
 
+// The kernel and the C loop with three prefetch distances, where its bytes are those of one of the loops.
+static void compare_arms(const struct cpu_kernel *k, rt_map_fn fn, uint64_t n,
+                         uint32_t threads, uint32_t rounds) {
+  struct rt_team *team = NULL;
+  if (rt_team_new(threads, &team) != STEPRT_OK) {
+    (void)fprintf(stderr, "no threads\n");
+    return;
+  }
+  struct work kernel = new_work(k, n, fn);
+  struct work arm[4] = {kernel, kernel, kernel, kernel};
+  for (uint32_t i = 1; i < 4; i++) {
+    arm[i].fn = NULL;
+    arm[i].prefetch = (size_t)256 * (i - 1);
+  }
+  const char *const name[4] = {k->name.p, "C loop", "C loop, prefetch 256",
+                               "C loop, prefetch 512"};
+  uint32_t bytes = k->bytes_read + k->bytes_written;
+  measure(arm, name, bytes == 28 || bytes == 16 ? 4 : 1, team, rounds, (double)n * bytes);
+  rt_team_free(team);
+}
+
+static int bench(const char *path, uint64_t n, uint32_t threads, uint32_t rounds) {
+  struct arena *a = arena_new(0);
+  const struct phases *p = read_phases(a, path);
+  struct cpu_target target;
+  if (p == NULL || !cpu_target_find(a, STR("native"), &target)) {
+    (void)fprintf(stderr, "cannot use %s\n", path);
+    return 1;
+  }
+  struct cpu_kernels kernels = {.arena = a};
+  struct cpu_slot *slot;
+  (void)cpu_kernel_find(&kernels, p, p->phase[0].kind == PHASE_HOST, n, &slot);
+  struct str ice = {0};
+  struct cpu_code *code = cpu_code_new(a, &target, &kernels, &ice);
+  if (code == NULL) {
+    (void)fprintf(stderr, "%.*s\n", STR_FMT(ice));
+    return 70;
+  }
+  compare_arms(kernels.list.v[0], cpu_code_function(code, 0), n, threads, rounds);
+  cpu_code_free(code);
+  arena_free(a);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) / PIECE * PIECE : 0;
   uint32_t threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
@@ -117,38 +161,5 @@ int main(int argc, char **argv) {
     (void)fprintf(stderr, "usage: bench_cpu_kernel IR ELEMENTS THREADS [ROUNDS]\n");
     return 2;
   }
-  struct arena *a = arena_new(0);
-  const struct phases *p = read_phases(a, argv[1]);
-  struct cpu_kernels kernels = {.arena = a};
-  struct cpu_target target;
-  struct cpu_slot *slot;
-  struct str ice = {0};
-  uint32_t phase = p != NULL && p->phase[0].kind == PHASE_HOST;
-  if (p == NULL || !cpu_target_find(a, STR("native"), &target)) {
-    (void)fprintf(stderr, "cannot use %s\n", argv[1]);
-    return 1;
-  }
-  (void)cpu_kernel_find(&kernels, p, phase, n, &slot);
-  const struct cpu_kernel *k = kernels.list.v[0];
-  struct cpu_code *code = cpu_code_new(a, &target, &kernels, &ice);
-  struct rt_team *team = NULL;
-  if (code == NULL || rt_team_new(threads, &team) != STEPRT_OK) {
-    (void)fprintf(stderr, "%.*s\n", STR_FMT(ice));
-    return 70;
-  }
-  struct work kernel = new_work(k, n, cpu_code_function(code, 0));
-  struct work arm[4] = {kernel, kernel, kernel, kernel};
-  for (uint32_t i = 1; i < 4; i++) {
-    arm[i].fn = NULL;
-    arm[i].prefetch = (size_t)256 * (i - 1);
-  }
-  const char *const name[4] = {k->name.p, "C loop", "C loop, prefetch 256",
-                               "C loop, prefetch 512"};
-  double bytes = (double)n * (k->bytes_read + k->bytes_written);
-  bool comparable = bytes == (double)n * 28 || bytes == (double)n * 16;
-  measure(arm, name, comparable ? 4 : 1, team, rounds, bytes);
-  rt_team_free(team);
-  cpu_code_free(code);
-  arena_free(a);
-  return 0;
+  return bench(argv[1], n, threads, rounds);
 }

@@ -130,6 +130,12 @@ static float read_element(const void *tensor, enum storage s, uint64_t i) {
                      : rt_bf16_to_f32(((const uint16_t *)tensor)[i]);
 }
 
+static uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 void cpu_data_expect_equal(const struct cpu_case *c, const struct cpu_data *got,
                            const struct cpu_data *want) {
   for (uint32_t k = 0; k < got->n_slots; k++) {
@@ -137,7 +143,7 @@ void cpu_data_expect_equal(const struct cpu_case *c, const struct cpu_data *got,
     for (uint64_t i = 0; i < got->n; i++) {
       float a = read_element(got->tensor[k], slot->storage, i);
       float b = read_element(want->tensor[k], slot->storage, i);
-      bool same = (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+      bool same = (isnan(a) && isnan(b)) || bits_of(a) == bits_of(b);
       cr_assert(same, "%.*s: %.*s[%llu] is %a, not %a", STR_FMT(c->kernel->name),
                 STR_FMT(slot->name), (unsigned long long)i, (double)a, (double)b);
     }

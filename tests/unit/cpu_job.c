@@ -33,6 +33,7 @@ static struct model *make_model(struct arena *a, const struct job_param_spec *pa
                                        .dtype = param[i].dtype,
                                        .grad = param[i].grad,
                                        .has_grad = true,
+                                       .frozen = param[i].frozen,
                                        .tied_to = UINT32_MAX};
   }
   return m;

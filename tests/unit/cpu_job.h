@@ -8,6 +8,7 @@ struct job_param_spec {
   const char *name;
   enum storage dtype, grad;
   struct shape shape;
+  bool frozen;
 };
 
 struct cpu_job {

@@ -8,14 +8,14 @@
 #include <string.h>
 
 static const struct job_param_spec gpt[] = {
-    {"wte.weight", ST_F32, ST_F32, MATRIX(512, 64)},
-    {"wpe.weight", ST_F32, ST_F32, MATRIX(128, 64)},
-    {"h.0.ln_1.weight", ST_F32, ST_F32, VECTOR(64)},
-    {"h.0.attn.c_attn.weight", ST_F32, ST_F32, MATRIX(64, 192)},
-    {"h.0.attn.c_attn.bias", ST_F32, ST_F32, VECTOR(192)},
-    {"h.0.attn.c_proj.weight", ST_F32, ST_F32, MATRIX(64, 64)},
-    {"h.0.mlp.c_fc.weight", ST_F32, ST_F32, MATRIX(64, 256)},
-    {"h.0.mlp.c_proj.weight", ST_F32, ST_F32, MATRIX(256, 64)},
+    {"wte.weight", ST_F32, ST_F32, MATRIX(512, 64), false},
+    {"wpe.weight", ST_F32, ST_F32, MATRIX(128, 64), false},
+    {"h.0.ln_1.weight", ST_F32, ST_F32, VECTOR(64), false},
+    {"h.0.attn.c_attn.weight", ST_F32, ST_F32, MATRIX(64, 192), false},
+    {"h.0.attn.c_attn.bias", ST_F32, ST_F32, VECTOR(192), false},
+    {"h.0.attn.c_proj.weight", ST_F32, ST_F32, MATRIX(64, 64), false},
+    {"h.0.mlp.c_fc.weight", ST_F32, ST_F32, MATRIX(64, 256), false},
+    {"h.0.mlp.c_proj.weight", ST_F32, ST_F32, MATRIX(256, 64), false},
 };
 enum { N_GPT = sizeof gpt / sizeof gpt[0] };
 
@@ -60,9 +60,9 @@ Test(cpu_job, kernels_are_what_they_compute) {
                              "  use b as two when name == \"two\"\n"
                              "  use a as three(sum = true)\n"
                              "}\n";
-  static const struct job_param_spec p[] = {{"one", ST_F32, ST_F32, VECTOR(8)},
-                                            {"two", ST_F32, ST_F32, MATRIX(3, 5)},
-                                            {"three", ST_F32, ST_F32, VECTOR(8)}};
+  static const struct job_param_spec p[] = {{"one", ST_F32, ST_F32, VECTOR(8), false},
+                                            {"two", ST_F32, ST_F32, MATRIX(3, 5), false},
+                                            {"three", ST_F32, ST_F32, VECTOR(8), false}};
   struct cpu_job j = cpu_job_open("x.opt", spec, "", p, 3);
   struct cpu_program *c = cpu_job_compile(&j, "native");
   const struct steprt_program *s = cpu_program_step(c);
@@ -144,9 +144,10 @@ Test(cpu_job, temps_that_cross_a_matrix_phase_come_in_two_sets) {
                              "  compute bf16\n"
                              "  iter 1.5, -0.5, 0\n"
                              "}\n";
-  static const struct job_param_spec p[] = {{"one", ST_F32, ST_F32, MATRIX(4, 5)},
-                                            {"two", ST_F32, ST_F32, MATRIX(9, 5)},
-                                            {"three", ST_F32, ST_F32, MATRIX(4, 7)}};
+  static const struct job_param_spec p[] = {
+      {"one", ST_F32, ST_F32, MATRIX(4, 5), false},
+      {"two", ST_F32, ST_F32, MATRIX(9, 5), false},
+      {"three", ST_F32, ST_F32, MATRIX(4, 7), false}};
   struct cpu_job j = cpu_job_open("x.opt", spec, "", p, 3);
   struct cpu_program *c = cpu_job_compile(&j, "native");
   const struct steprt_program *s = cpu_program_step(c);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct job_param_spec gpt[] = {
-    {"wte.weight", ST_F32, ST_F32, MATRIX(512, 64)},
-    {"wpe.weight", ST_F32, ST_F32, MATRIX(128, 64)},
-    {"h.0.ln_1.weight", ST_F32, ST_F32, VECTOR(64)},
-    {"h.0.attn.c_proj.weight", ST_F32, ST_F32, MATRIX(64, 64)},
+    {"wte.weight", ST_F32, ST_F32, MATRIX(512, 64), false},
+    {"wpe.weight", ST_F32, ST_F32, MATRIX(128, 64), false},
+    {"h.0.ln_1.weight", ST_F32, ST_F32, VECTOR(64), false},
+    {"h.0.attn.c_proj.weight", ST_F32, ST_F32, MATRIX(64, 64), false},
 };
 enum { N_GPT = sizeof gpt / sizeof gpt[0] };
 
@@ -61,7 +61,7 @@ static const struct refusal {
 static void check_refusal(const struct refusal *r) {
   char spec[2048];
   (void)snprintf(spec, sizeof spec, "spec 1\n%s", r->spec);
-  struct job_param_spec param = {"w", r->dtype, r->grad, MATRIX(64, 64)};
+  struct job_param_spec param = {"w", r->dtype, r->grad, MATRIX(64, 64), false};
   struct cpu_job j = cpu_job_open("x.opt", spec, "", &param, 1);
   struct cpu_program *p = cpu_job_compile(&j, "native");
   const char *said = cpu_job_said(&j);
@@ -90,7 +90,7 @@ Test(cpu_job, refuses_phases_of_too_many_tensors) {
     buf_printf(&b, "  s%d := s%d + grad\n", i, i);
   }
   buf_puts(&b, "  param := param - s0\n}\n");
-  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(8)};
+  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(8), false};
   struct cpu_job j = cpu_job_open("x.opt", buf_done(&b).p, "", &p, 1);
   cr_expect_null(cpu_job_compile(&j, "native"));
   cr_expect(strstr(cpu_job_said(&j), "more than 64 tensors") != NULL, "%s",

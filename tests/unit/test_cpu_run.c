@@ -11,12 +11,12 @@
 #include <string.h>
 
 static const struct job_param_spec gpt[] = {
-    {"wte.weight", ST_F32, ST_F32, MATRIX(70000, 3)},
-    {"h.0.ln_1.weight", ST_F32, ST_BF16, VECTOR(65)},
-    {"h.0.attn.c_attn.weight", ST_F32, ST_F32, MATRIX(64, 192)},
-    {"h.0.attn.c_proj.weight", ST_BF16, ST_BF16, MATRIX(33, 64)},
-    {"h.0.mlp.c_fc.weight", ST_F32, ST_BF16, {3, {2, 64, 31}}},
-    {"empty", ST_F32, ST_F32, MATRIX(0, 8)},
+    {"wte.weight", ST_F32, ST_F32, MATRIX(70000, 3), false},
+    {"h.0.ln_1.weight", ST_F32, ST_BF16, VECTOR(65), false},
+    {"h.0.attn.c_attn.weight", ST_F32, ST_F32, MATRIX(64, 192), false},
+    {"h.0.attn.c_proj.weight", ST_BF16, ST_BF16, MATRIX(33, 64), false},
+    {"h.0.mlp.c_fc.weight", ST_F32, ST_BF16, {3, {2, 64, 31}}, false},
+    {"empty", ST_F32, ST_F32, MATRIX(0, 8), false},
 };
 enum { MAX_PARAMS = 8 };
 
@@ -30,6 +30,9 @@ struct run {
 };
 
 static size_t grad_bytes(const struct run *r, uint32_t i) {
+  if (!r->program->param[i].active) {
+    return 0;
+  }
   const struct rt_buffer *b = &r->program->buffer[r->program->param[i].grad_buffer];
   return b->numel * rt_storage_bytes(b->storage);
 }
@@ -73,6 +76,9 @@ static struct run run_open(struct cpu_job job, const char *cpu, uint32_t threads
 
 static void run_step(struct run *r, uint64_t seed) {
   for (uint32_t i = 0; i < r->program->n_params; i++) {
+    if (!r->program->param[i].active) {
+      continue;
+    }
     uint32_t storage = r->program->buffer[r->program->param[i].grad_buffer].storage;
     fill(r->grad[i], grad_bytes(r, i), storage, &seed);
   }
@@ -145,7 +151,7 @@ static const char initial[] = "spec 1\n"
                               "}\n";
 
 Test(cpu_run, states_begin_as_init_says) {
-  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(77)};
+  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(77), false};
   struct run r = run_open(cpu_job_open("x.opt", initial, "", &p, 1), "native", 2);
   float *w = r.param[0], first[77];
   memcpy(first, w, sizeof first);
@@ -175,7 +181,7 @@ static const char bound[] = "spec 1\n"
                             "}\n";
 
 Test(cpu_run, bound_hypers_and_clip_follow_their_expressions) {
-  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(16)};
+  static const struct job_param_spec p = {"w", ST_F32, ST_F32, VECTOR(16), false};
   struct run r = run_open(cpu_job_open("x.opt", bound, "", &p, 1), "native", 1);
   float *w = r.param[0], before[16];
   memcpy(before, w, sizeof before);
@@ -190,5 +196,72 @@ Test(cpu_run, bound_hypers_and_clip_follow_their_expressions) {
     float g = ((float *)r.grad[0])[i] * (float)factor;
     cr_assert_eq(w[i], before[i] - 4.0f * g, "element %d", i); // (3 + 0.5 (1 - 3)) 2 = 4
   }
+  run_close(&r);
+}
+
+// ---- matrix phases
+
+#define ORTHO_RULE(lines)                                                                \
+  "spec 1\n"                                                                             \
+  "optimizer x {\n"                                                                      \
+  "  hyper lr   : f32 = 0.5\n"                                                           \
+  "  hyper zero : f32 = 0\n"                                                             \
+  "  state m    : bf16 like param\n"                                                     \
+  "  require rank >= 2\n"                                                                \
+  "  m := m + grad\n" lines "}\n"                                                        \
+  "iteration it {\n"                                                                     \
+  "  normalize frobenius eps 1e-7\n"                                                     \
+  "  compute bf16\n"                                                                     \
+  "  form auto\n"                                                                        \
+  "  iter 1.5, -0.5, 0 repeat 3\n"                                                       \
+  "}\n"
+
+static const struct job_param_spec matrices[] = {
+    {"a", ST_F32, ST_F32, MATRIX(16, 24), false},
+    {"frozen", ST_F32, ST_F32, MATRIX(3, 3), true},
+    {"b", ST_F32, ST_F32, {3, {2, 40, 8}}, false},
+    {"c", ST_F32, ST_F32, MATRIX(5, 5), false},
+};
+
+static struct run run_ortho(const char *spec) {
+  struct run r = run_open(cpu_job_open("x.opt", spec, "", matrices, 4), "native", 2);
+  run_step(&r, 1);
+  run_step(&r, 2);
+  return r;
+}
+
+// The first reads its operand from the state, where it rests as the iteration wants it; the second through a temp.
+Test(cpu_run, matrix_phases_read_states_where_they_rest) {
+  struct run state =
+      run_ortho(ORTHO_RULE("  param := param - lr * orthogonalize(m, it)\n"));
+  struct run temp = run_ortho(
+      ORTHO_RULE("  param := param - lr * orthogonalize(m + zero * grad, it)\n"));
+  cr_expect_lt(state.program->n_buffers, temp.program->n_buffers);
+  for (uint32_t i = 0; i < state.program->n_params; i++) {
+    cr_expect(memcmp(state.param[i], temp.param[i], param_bytes(&state, i)) == 0);
+  }
+  run_close(&state);
+  run_close(&temp);
+}
+
+Test(cpu_run, rules_have_several_matrix_phases) {
+  struct run two = run_ortho(ORTHO_RULE("  let o = orthogonalize(m, it)\n"
+                                        "  let p = orthogonalize(grad - o, it)\n"
+                                        "  param := param - lr * o - zero * p\n"));
+  struct run one =
+      run_ortho(ORTHO_RULE("  param := param - lr * orthogonalize(m, it)\n"));
+  for (uint32_t i = 0; i < one.program->n_params; i++) {
+    cr_expect(memcmp(one.param[i], two.param[i], param_bytes(&one, i)) == 0, "%u", i);
+  }
+  run_close(&one);
+  run_close(&two);
+}
+
+Test(cpu_run, fallbacks_are_noted) {
+  struct run r = run_ortho(ORTHO_RULE("  param := param - lr * orthogonalize(m, it)\n"));
+  uint32_t n = 0;
+  const struct str *note = cpu_program_notes(r.code, &n);
+  cr_assert_eq(n, 1);
+  cr_expect(str_is(note[0], "iteration `it`: form auto is standard on the cpu target"));
   run_close(&r);
 }
