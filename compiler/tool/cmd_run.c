@@ -170,6 +170,15 @@ static void print_results(struct run *r) {
   }
 }
 
+// What the back end chose where the spec leaves the choice.
+static void print_notes(const struct run *r) {
+  uint32_t n = 0;
+  const struct str *note = cpu_program_notes(r->driver.cpu, &n);
+  for (uint32_t i = 0; i < n && !r->source.quiet; i++) {
+    (void)fprintf(stderr, "note: %.*s\n", STR_FMT(note[i]));
+  }
+}
+
 static enum exit_code step_and_report(struct run *r) {
   const struct steprt_program *program = cpu_program_step(r->driver.cpu);
   enum exit_code code = session_open(&r->session, r->tool, r->driver.job, program,
@@ -177,6 +186,7 @@ static enum exit_code step_and_report(struct run *r) {
   if (code != EXIT_OK) {
     return code;
   }
+  print_notes(r);
   r->numbers.threads = rt_team_size(r->session.team);
   if (args_has(&r->tool->args, OPT_STRICT) && r->session.warnings != 0) {
     say(r->tool, "--strict: the warnings above are errors");
