@@ -31,7 +31,9 @@ struct arena {
 };
 
 static struct block *block_new(struct block *prev, size_t cap) {
-  struct block *b = malloc(sizeof *b + cap);
+  // malloc knows nothing of the 64 bytes that `bytes` is aligned to; aligned_alloc takes whole multiples of them.
+  size_t size = cap > SIZE_MAX / 2 ? 0 : (sizeof(struct block) + cap + 63) & ~(size_t)63;
+  struct block *b = size == 0 ? NULL : aligned_alloc(64, size);
   if (b == NULL) {
     return NULL;
   }
