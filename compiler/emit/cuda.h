@@ -1,0 +1,54 @@
+// The CUDA target's text: one self-contained .cu per kernel, deterministic to the byte. Needs no CUDA.
+//
+// How a kernel is launched (every pointer is the device's):
+//
+//   struct tensor {               // a row of a table, in the order of `first_tile`
+//     void *ptr[n_ptrs];          // in the order of the kernel's head comment; absent ones may be NULL
+//     unsigned long long numel;
+//     unsigned first_tile;        // tiles of all rows before it
+//     unsigned scalars;           // where its `n_scalars` floats begin in `scalars`
+//   };
+//   struct verdict {              // of the step; { 1, 0, 0 } where nothing measures the gradients
+//     float clip;                 // what gradients are multiplied by
+//     unsigned skip;              // not 0: kernels return at once and change nothing
+//     double norm;
+//   };
+//
+//   CUDA_MAP      name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
+//                      const float *scalars, const struct verdict *verdict)
+//   CUDA_SQUARES  name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles, struct binned *parts)
+//                   writes one partial sum (48 bytes) per block, also where a block has no tile
+//   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
+//                   one block; `bound` is the recipe's clip, infinity where it has none
+//
+// A tensor has ceil(numel / tile) tiles, n_tiles is their sum (below 2^32), any number of blocks is right.
+#ifndef STEPC_EMIT_CUDA_H
+#define STEPC_EMIT_CUDA_H
+
+#include "ir/job_ir.h"
+
+enum cuda_kernel_kind { CUDA_MAP, CUDA_SQUARES, CUDA_VERDICT };
+enum { CUDA_BINNED_BYTES = 48 };
+
+struct cuda_kernel {
+  enum cuda_kernel_kind kind;
+  struct str name; // a C identifier, the kernel's symbol
+  struct str file; // "adamw__p0__f32.cu"
+  struct str source;
+  uint32_t n_ptrs, n_scalars;
+  uint32_t bytes_read, bytes_written; // per element
+  uint32_t block;                     // threads
+  uint32_t tile;                      // elements
+};
+
+struct cuda_text {
+  struct cuda_kernel *kernel; // map kernels in the order of rules and phases, then those of the gradients
+  uint32_t n_kernels;
+};
+
+// NULL when something is refused (E0701, "cuda") or on an internal error (`*ice`). `command` regenerates the text
+// and goes into its banner; empty: none.
+struct cuda_text *cuda_emit(struct front *f, const struct job_ir *j, struct str command,
+                            struct str *ice);
+
+#endif
