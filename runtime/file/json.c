@@ -4,6 +4,7 @@
 // round integers silently; nothing of that is reachable here.
 #include "file/escape.h"
 #include "file/json_scan.h"
+#include "file/json_token.h"
 
 #include <cJSON.h>
 #include <math.h>

@@ -22,8 +22,5 @@ struct json_marks {
 // values. False: `err` is filled and `out` empty.
 bool json_scan(const char *text, size_t n, struct json_marks *out,
                struct json_error *err);
-// Fills `err` for the byte `at` of the text.
-void json_fail(struct json_error *err, const char *text, uint64_t at, const char *fmt,
-               ...) __attribute__((format(printf, 4, 5)));
 
 #endif
