@@ -93,6 +93,47 @@ Test(recipe, settings_take_numbers_of_the_language) {
   }
 }
 
+// A static of each type takes its values as a spec writes them; quotes of a choice may be left out.
+Test(recipe, defines_take_every_type) {
+  static const char text[] =
+      "#: param w [64, 64]\n"
+      "#: define k=3\n"
+      "#: define x=0.5\n"
+      "#: define on=false\n"
+      "#: define how=bf16\n"
+      "#: define form=\"b\"\n"
+      "#: define ns=pade\n"
+      "spec 1\n"
+      "iteration cubic {\n  normalize frobenius\n  compute f32\n  iter 1.5, -0.5\n}\n"
+      "iteration pade {\n  normalize frobenius\n  compute f32\n  iter 1.875, -1.25, "
+      "0.375\n}\n"
+      "optimizer o {\n"
+      "  hyper lr : f32 = 0.1\n"
+      "  static k : int = 1\n"
+      "  static x : f32 = 1\n"
+      "  static on : bool = true\n"
+      "  static how : storage = f32\n"
+      "  static form : \"a\" | \"b\" = \"a\"\n"
+      "  static ns : iteration = cubic\n"
+      "  state m : how like param\n"
+      "  require rank >= 2\n"
+      "  m := ema(m, grad, 0.9)\n"
+      "  let f = k * x * (if on then 8 else 16) * (if form == \"a\" then 32 else 64)\n"
+      "  param := param - lr * f * orthogonalize(m, ns)\n"
+      "}\n";
+  struct arena *a = arena_new(0);
+  struct example x;
+  struct job *job = job_of(&x, a, text);
+  cr_assert_not_null(job);
+  const struct rule *r = job->rule[0];
+  cr_expect_eq(r->state[0].storage, ST_BF16);
+  // param - (lr * f) * orthogonalize(m, ns)
+  const struct texpr *step = r->stmt[r->n_stmts - 1].value->arg[1];
+  cr_expect_eq(step->arg[0]->arg[1]->num, 3 * 0.5 * 16 * 64);
+  cr_expect(str_is(step->arg[1]->iteration->name, "pade"));
+  arena_free(a);
+}
+
 // An unlabelled name is the recipe's hyper of that name, else every label's.
 Test(recipe, settings_reach_labels) {
   static const char text[] = "#: param w [2, 2]\n"
