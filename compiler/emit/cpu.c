@@ -3,8 +3,8 @@
 
 #include "emit/cpu_code.h"
 #include "emit/cpu_plan.h"
-#include "emit/cpu_refuse.h"
 #include "emit/cpu_text.h"
+#include "emit/refuse.h"
 
 struct cpu_program {
   struct cpu_plan *plan;
@@ -31,7 +31,7 @@ static bool find_target(struct front *f, struct str cpu, bool runs,
 static bool refuse_large(struct front *f, const struct cpu_plan *plan) {
   bool refused = false;
   for (uint32_t i = 0; i < plan->kernels.list.n; i++) {
-    const struct cpu_kernel *k = plan->kernels.list.v[i];
+    const struct kernel *k = plan->kernels.list.v[i];
     if (k->n_slots > RT_MAX_PTRS || k->n_scalars > RT_MAX_SCALARS) {
       struct str thing = str_fmt(
           f->arena, "a phase of `%.*s` with more than %d tensors or %d host scalars",
@@ -48,7 +48,7 @@ static struct cpu_plan *begin(struct front *f, const struct job_ir *j,
                               const struct cpu_options *o, bool runs,
                               struct cpu_target *target, struct str *ice) {
   *ice = STR("");
-  if (!find_target(f, o->cpu, runs, target) || cpu_refuse(f, j)) {
+  if (!find_target(f, o->cpu, runs, target) || target_refuse(f, j, STR("cpu"))) {
     return NULL;
   }
   struct cpu_plan *plan = cpu_plan_build(f->arena, j, ice);

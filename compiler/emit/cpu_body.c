@@ -34,7 +34,7 @@ static void name_value(struct emit *e, LLVMValueRef v, struct ir_ref r, uint32_t
 }
 
 static uint32_t find_slot(const struct emit *e, struct ir_ref r) {
-  return cpu_slot_of(e->kernel->slot, e->kernel->n_slots, e->phases, e->ph, r);
+  return kernel_slot_of(e->kernel->slot, e->kernel->n_slots, e->phases, e->ph, r);
 }
 
 // ---- values that are one for the whole launch
@@ -213,7 +213,7 @@ static void stream_lanes(struct emit *e, uint32_t slot, const struct lanes *valu
 }
 
 static void emit_stores(struct emit *e, uint32_t slot, struct ir_ref r) {
-  const struct cpu_slot *s = &e->kernel->slot[slot];
+  const struct kernel_slot *s = &e->kernel->slot[slot];
   const struct lanes *value = &e->value[r.i];
   if (s->streams && e->width > 1) {
     stream_lanes(e, slot, value);
@@ -250,7 +250,7 @@ void emit_body(struct emit *e) {
   const struct phase *ph = e->ph;
   emit_values(e);
   for (uint32_t i = 0; i < e->kernel->n_slots; i++) {
-    const struct cpu_slot *s = &e->kernel->slot[i];
+    const struct kernel_slot *s = &e->kernel->slot[i];
     if (s->kind == SLOT_TEMP && s->written) {
       emit_stores(e, i, e->phases->temp[s->index].value);
     }

@@ -28,7 +28,7 @@ struct making {
   struct arena *arena;
   enum product product;
   const struct cpu_target *target;
-  const struct cpu_kernels *kernels;
+  const struct kernels *kernels;
   struct cpu_module module;
   struct cpu_code *code;
   struct str text;
@@ -102,7 +102,7 @@ static bool make_guarded(struct making *m) {
 }
 
 struct cpu_code *cpu_code_new(struct arena *a, const struct cpu_target *t,
-                              const struct cpu_kernels *k, struct str *ice) {
+                              const struct kernels *k, struct str *ice) {
   struct making *m = ARENA_NEW(a, struct making);
   *m = (struct making){
       .arena = a, .product = MAKE_CODE, .target = t, .kernels = k, .ice = ice};
@@ -116,7 +116,7 @@ struct cpu_code *cpu_code_new(struct arena *a, const struct cpu_target *t,
 }
 
 struct str cpu_code_text(struct arena *a, const struct cpu_target *t,
-                         const struct cpu_kernels *k, bool assembly, struct str *ice) {
+                         const struct kernels *k, bool assembly, struct str *ice) {
   struct making *m = ARENA_NEW(a, struct making);
   *m = (struct making){.arena = a,
                        .product = assembly ? MAKE_ASSEMBLY : MAKE_IR,

@@ -2,8 +2,8 @@
 #ifndef STEPC_EMIT_CPU_LLVM_H
 #define STEPC_EMIT_CPU_LLVM_H
 
-#include "emit/cpu_kernel.h"
 #include "emit/cpu_target.h"
+#include "emit/kernel.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -26,7 +26,7 @@ struct emit {
   LLVMContextRef llvm;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  const struct cpu_kernel *kernel;
+  const struct kernel *kernel;
   const struct phases *phases;
   const struct phase *ph;
   uint32_t width, lanes;
@@ -64,7 +64,7 @@ void emit_scalars(struct emit *e, LLVMValueRef scalars);
 void emit_body(struct emit *e);
 
 // cpu_loop.c: a kernel as two functions in the module.
-void emit_kernel(struct arena *a, const struct cpu_module *m, const struct cpu_kernel *k,
+void emit_kernel(struct arena *a, const struct cpu_module *m, const struct kernel *k,
                  uint32_t vector_bits, struct str *ice);
 
 #endif

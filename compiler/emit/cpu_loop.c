@@ -54,8 +54,9 @@ static void load_bases(struct emit *e) {
     LLVMValueRef at = const_i64(e, i);
     LLVMValueRef addr =
         LLVMBuildGEP2(e->b, ptr, LLVMGetParam(e->fn, ARG_PTR), &at, 1, "");
-    struct str name = str_fmt(e->arena, "%.*s_base",
-                              STR_FMT(cpu_safe_name(e->arena, e->kernel->slot[i].name)));
+    struct str name =
+        str_fmt(e->arena, "%.*s_base",
+                STR_FMT(kernel_safe_name(e->arena, e->kernel->slot[i].name)));
     e->base[i] = LLVMBuildLoad2(e->b, ptr, addr, str_cstr(e->arena, name));
   }
 }
@@ -96,7 +97,7 @@ static void emit_loop(struct emit *e, LLVMValueRef first, LLVMValueRef stop) {
 
 // ---- where the loop starts and stops
 
-static bool has_streams(const struct cpu_kernel *k) {
+static bool has_streams(const struct kernel *k) {
   for (uint32_t i = 0; i < k->n_slots; i++) {
     if (k->slot[i].streams) {
       return true;
@@ -166,7 +167,7 @@ static void emit_vector_function(struct emit *e, LLVMValueRef ends) {
 }
 
 static struct emit emit_new(struct arena *a, const struct cpu_module *m,
-                            const struct cpu_kernel *k, struct str name, uint32_t width,
+                            const struct kernel *k, struct str name, uint32_t width,
                             struct str *ice) {
   uint32_t n = k->phases->ir->ins.n;
   return (struct emit){
@@ -189,7 +190,7 @@ static struct emit emit_new(struct arena *a, const struct cpu_module *m,
       .ice = ice};
 }
 
-void emit_kernel(struct arena *a, const struct cpu_module *m, const struct cpu_kernel *k,
+void emit_kernel(struct arena *a, const struct cpu_module *m, const struct kernel *k,
                  uint32_t vector_bits, struct str *ice) {
   struct emit many = emit_new(a, m, k, k->name, vector_bits / 32, ice);
   struct str ends = str_fmt(a, "%.*s.ends", STR_FMT(k->name));

@@ -68,8 +68,7 @@ static void set_target(const struct cpu_module *m) {
 }
 
 bool cpu_module_build(struct arena *a, const struct cpu_target *t,
-                      const struct cpu_kernels *k, struct cpu_module *m,
-                      struct str *ice) {
+                      const struct kernels *k, struct cpu_module *m, struct str *ice) {
   m->machine = new_machine(a, t, ice);
   if (m->machine == NULL) {
     return false;

@@ -9,7 +9,7 @@
 // All kernels of the list in one verified module. False with the reason in `*ice`; `*m` needs cpu_module_free
 // either way, also when the arena runs out on the way: zero it before.
 bool cpu_module_build(struct arena *a, const struct cpu_target *t,
-                      const struct cpu_kernels *k, struct cpu_module *m, struct str *ice);
+                      const struct kernels *k, struct cpu_module *m, struct str *ice);
 void cpu_module_free(struct cpu_module *m);
 
 // LLVM's own passes, then code. The buffer is LLVM's; NULL with the reason in `*ice`.

@@ -51,7 +51,7 @@ static uint32_t state_buffer(const struct planner *p, uint32_t param, const stru
 }
 
 static uint32_t slot_buffer(struct waves *w, uint32_t param, const struct phases *ph,
-                            const struct cpu_slot *slot) {
+                            const struct kernel_slot *slot) {
   struct planner *p = w->p;
   switch (slot->kind) {
   case SLOT_PARAM: return p->param[param].param_buffer;
@@ -62,9 +62,9 @@ static uint32_t slot_buffer(struct waves *w, uint32_t param, const struct phases
   return UINT32_MAX;
 }
 
-struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct planner_map *m) {
+struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map *m) {
   struct planner *p = w->p;
-  const struct cpu_kernel *k = p->plan->kernels.list.v[m->kernel];
+  const struct kernel *k = p->plan->kernels.list.v[m->kernel];
   const uint32_t *out_of = p->out_of[p->param[param].rule];
   uint32_t *buffer = ARENA_ARRAY(p->arena, uint32_t, k->n_slots);
   uint32_t *scalar = ARENA_ARRAY(p->arena, uint32_t, k->n_scalars);

@@ -24,7 +24,7 @@ struct waves {
 };
 
 // A map phase of one parameter.
-struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct planner_map *m);
+struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map *m);
 // A matrix phase, one orthogonalize.
 struct rt_op cpu_op_ortho(struct waves *w, uint32_t param, const struct phases *ph,
                           uint32_t phase);

@@ -146,7 +146,7 @@ static void set_kernels(struct cpu_plan *plan) {
   uint32_t n = plan->kernels.list.n;
   plan->kernel = ARENA_ARRAY(plan->arena, struct rt_kernel, n);
   for (uint32_t i = 0; i < n; i++) {
-    const struct cpu_kernel *k = plan->kernels.list.v[i];
+    const struct kernel *k = plan->kernels.list.v[i];
     plan->kernel[i] = (struct rt_kernel){.name = str_cstr(plan->arena, k->name),
                                          .n_ptrs = k->n_slots,
                                          .n_scalars = k->n_scalars,
@@ -160,12 +160,12 @@ static void set_kernels(struct cpu_plan *plan) {
 struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
                                 struct str *ice) {
   struct cpu_plan *plan = ARENA_NEW(a, struct cpu_plan);
-  *plan = (struct cpu_plan){.arena = a, .j = j, .kernels = {.arena = a}};
+  *plan = (struct cpu_plan){
+      .arena = a, .j = j, .kernels = {.arena = a, .stream_bytes = CPU_STREAM_BYTES}};
   const struct job *job = j->job;
   struct planner p = {.plan = plan, .j = j, .arena = a, .ice = ice};
   p.out_of = ARENA_ARRAY(a, uint32_t *, job->n_rules);
-  p.map = ARENA_ARRAY(a, struct planner_map *, job->n_rules);
-  p.init_map = ARENA_ARRAY(a, struct planner_map *, job->n_rules);
+  p.maps = ARENA_ARRAY(a, struct rule_kernels, job->n_rules);
   p.param = ARENA_ARRAY(a, struct rt_param, job->model->n_params);
   struct steprt_program *s = &plan->program;
   set_job(&p, s);

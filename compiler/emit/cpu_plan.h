@@ -3,12 +3,15 @@
 #define STEPC_EMIT_CPU_PLAN_H
 
 #include "emit/cpu_host.h"
-#include "emit/cpu_kernel.h"
+#include "emit/kernel.h"
+
+// A quarter of a common 32 MiB last level: what `struct kernels` streams on the CPU.
+enum { CPU_STREAM_BYTES = 8 << 20 };
 
 struct cpu_plan {
   struct arena *arena;
   const struct job_ir *j;
-  struct cpu_kernels kernels;
+  struct kernels kernels;
   struct rt_kernel *kernel; // of `program`; `fn` is filled in once there is code
   struct steprt_program program;
   VEC(struct str) note; // fallbacks, in words
@@ -18,12 +21,6 @@ struct cpu_plan {
 struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j, struct str *ice);
 
 // Inside: one plan under construction.
-struct
-    planner_map { // a map phase of a rule, alike for all its parameters: they have one shape
-  const struct phases *phases;
-  uint32_t phase, kernel;
-  struct cpu_slot *slot;
-};
 struct planner {
   struct cpu_plan *plan;
   const struct job_ir *j;
@@ -33,9 +30,8 @@ struct planner {
   VEC(struct rt_op) op, init;
   VEC(struct rt_iteration) iteration;
   struct rt_param *param;
-  uint32_t **out_of;             // by rule, by IR index: 1 + scalar of the rule
-  struct planner_map **map;      // by rule, by phase
-  struct planner_map **init_map; // by rule, by state: initial states
+  uint32_t **out_of;         // by rule, by IR index: 1 + scalar of the rule
+  struct rule_kernels *maps; // by rule
 };
 void cpu_plan_ops(struct planner *p); // cpu_waves.c
 

@@ -12,7 +12,7 @@ struct annotator {
   struct arena *arena;
   struct buf out;
   const struct sources *sources;
-  const struct cpu_kernels *kernels;
+  const struct kernels *kernels;
   const char *comment;
   struct str file; // of the kernel at hand: the tag's first half
   bool assembly;
@@ -28,7 +28,7 @@ static struct str base_name(struct str path) {
 }
 
 // The spec file that the kernel's statements come from, without its folder.
-static struct str file_of(const struct annotator *t, const struct cpu_kernel *k) {
+static struct str file_of(const struct annotator *t, const struct kernel *k) {
   const struct phase *ph = &k->phases->phase[k->phase];
   for (uint32_t i = 0; i < ph->n_ins; i++) {
     uint32_t file = ir_at(k->phases->ir, ph->ins[i])->span.file;
@@ -39,10 +39,10 @@ static struct str file_of(const struct annotator *t, const struct cpu_kernel *k)
   return str_escape(t->arena, k->phases->ir->name);
 }
 
-static void put_slots(struct annotator *t, const struct cpu_kernel *k, bool written) {
+static void put_slots(struct annotator *t, const struct kernel *k, bool written) {
   const char *between = " (";
   for (uint32_t i = 0; i < k->n_slots; i++) {
-    const struct cpu_slot *s = &k->slot[i];
+    const struct kernel_slot *s = &k->slot[i];
     if (written ? s->written : s->read) {
       buf_printf(&t->out, "%s%.*s %s%s", between, STR_FMT(str_escape(t->arena, s->name)),
                  storage_name(s->storage),
@@ -53,7 +53,7 @@ static void put_slots(struct annotator *t, const struct cpu_kernel *k, bool writ
   buf_puts(&t->out, *between == ',' ? ")" : "");
 }
 
-static void put_banner(struct annotator *t, const struct cpu_kernel *k) {
+static void put_banner(struct annotator *t, const struct kernel *k) {
   const struct phases *p = k->phases;
   uint32_t ordinal = 0, n = 0;
   for (uint32_t i = 0; i < p->n_phases; i++) {
@@ -93,7 +93,7 @@ static bool opens(const struct annotator *t, struct str line, struct str name) {
 
 static void put_banner_of(struct annotator *t, struct str line) {
   for (uint32_t i = 0; i < t->kernels->list.n; i++) {
-    const struct cpu_kernel *k = t->kernels->list.v[i];
+    const struct kernel *k = t->kernels->list.v[i];
     struct str ends = str_fmt(t->arena, "%.*s.ends", STR_FMT(k->name));
     if (opens(t, line, k->name)) {
       put_banner(t, k);
@@ -137,7 +137,7 @@ static void put_line(struct annotator *t, struct str line) {
 }
 
 struct str cpu_text_annotate(struct arena *a, const struct sources *sources,
-                             const struct cpu_kernels *k, struct str cpu, struct str text,
+                             const struct kernels *k, struct str cpu, struct str text,
                              bool assembly) {
   struct annotator t = {.arena = a,
                         .out = buf_new(a),

@@ -6,45 +6,6 @@
 // all parameters, each as large as its largest user; what two neighbours may use at once decides how many there are.
 #include "emit/cpu_ops.h"
 
-// ---- kernels of a rule
-
-static struct planner_map find_map(struct planner *p, const struct phases *ph,
-                                   uint32_t phase, uint64_t numel) {
-  struct planner_map m = {.phases = ph, .phase = phase};
-  m.kernel = cpu_kernel_find(&p->plan->kernels, ph, phase, numel, &m.slot);
-  return m;
-}
-
-// A state's initial elements: its IR as a phase of its own, run once at bind.
-static struct planner_map find_initial(struct planner *p, const struct ir *init,
-                                       uint64_t numel) {
-  const struct phases *ph = phases_cut(p->arena, init);
-  if (ph->n_phases != 1 || ph->phase[0].kind != PHASE_MAP ||
-      ph->phase[0].n_scalars != 0) {
-    *p->ice = STR("an initial state is not one map over constants and the parameter");
-    return (struct planner_map){0};
-  }
-  return find_map(p, ph, 0, numel);
-}
-
-static void find_maps(struct planner *p, uint32_t rule) {
-  const struct phases *ph = p->j->phases[rule];
-  const struct ir *ir = p->j->ir[rule];
-  uint64_t numel = shape_numel(&ir->shape);
-  p->map[rule] = ARENA_ARRAY(p->arena, struct planner_map, ph->n_phases);
-  p->init_map[rule] = ARENA_ARRAY(p->arena, struct planner_map, ir->n_states);
-  for (uint32_t i = 0; i < ph->n_phases; i++) {
-    if (ph->phase[i].kind == PHASE_MAP) {
-      p->map[rule][i] = find_map(p, ph, i, numel);
-    }
-  }
-  for (uint32_t s = 0; ir->init != NULL && s < ir->n_states; s++) {
-    if (ir->init[s] != NULL && !ir->state[s].is_host) {
-      p->init_map[rule][s] = find_initial(p, ir->init[s], numel);
-    }
-  }
-}
-
 // ---- lists
 
 static const struct phases *phases_of(const struct planner *p, uint32_t param) {
@@ -72,7 +33,7 @@ static uint32_t put_param(struct waves *w, uint32_t param, uint32_t wave) {
   uint32_t last = wave;
   for (uint32_t i = 0; i < ph->n_phases; i++) {
     if (ph->phase[i].kind == PHASE_MAP) {
-      put_op(p, cpu_op_map(w, param, &p->map[p->param[param].rule][i]), wave);
+      put_op(p, cpu_op_map(w, param, &p->maps[p->param[param].rule].map[i]), wave);
     } else if (ph->phase[i].kind == PHASE_MATRIX) {
       put_op(p, cpu_op_ortho(w, param, ph, i), wave);
     } else {
@@ -91,8 +52,8 @@ static void put_initials(struct waves *w, uint32_t param) {
   struct planner *p = w->p;
   uint32_t rule = p->param[param].rule;
   for (uint32_t s = 0; s < p->j->ir[rule]->n_states; s++) {
-    if (p->init_map[rule][s].phases != NULL) {
-      struct rt_op op = cpu_op_map(w, param, &p->init_map[rule][s]);
+    if (p->maps[rule].init[s].phases != NULL) {
+      struct rt_op op = cpu_op_map(w, param, &p->maps[rule].init[s]);
       VEC_PUSH(p->arena, p->init, op);
     }
   }
@@ -102,7 +63,7 @@ void cpu_plan_ops(struct planner *p) {
   struct waves w = {.p = p};
   uint32_t n = p->j->job->model->n_params, wave = 0;
   for (uint32_t r = 0; r < p->j->job->n_rules; r++) {
-    find_maps(p, r);
+    p->maps[r] = kernels_of_rule(&p->plan->kernels, p->j->phases[r], p->ice);
   }
   for (uint32_t i = 0; i < n; i++) {
     if (takes_part(p, i) && !is_matrix_rule(phases_of(p, i))) {

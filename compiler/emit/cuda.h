@@ -42,7 +42,8 @@ struct cuda_kernel {
 };
 
 struct cuda_text {
-  struct cuda_kernel *kernel; // map kernels in the order of rules and phases, then those of the gradients
+  struct cuda_kernel *
+      kernel; // map kernels in the order of rules and phases, then those of the gradients
   uint32_t n_kernels;
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/team.h"
 #include "emit/cpu_code.h"
+#include "emit/cpu_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void measure(struct work *arm, const char *const *name, uint32_t n_arms,
   }
 }
 
-static struct work new_work(const struct cpu_kernel *k, uint64_t n, rt_map_fn fn) {
+static struct work new_work(const struct kernel *k, uint64_t n, rt_map_fn fn) {
   struct work j = {.fn = fn, .n_tensors = k->n_slots, .n = n};
   for (uint32_t i = 0; i < k->n_slots; i++) {
     j.tensor[i] = new_tensor(n * storage_bytes(k->slot[i].storage) + 4096);
@@ -110,7 +111,7 @@ static struct work new_work(const struct cpu_kernel *k, uint64_t n, rt_map_fn fn
 }
 
 // The kernel and the C loop with three prefetch distances, where its bytes are those of one of the loops.
-static void compare_arms(const struct cpu_kernel *k, rt_map_fn fn, uint64_t n,
+static void compare_arms(const struct kernel *k, rt_map_fn fn, uint64_t n,
                          uint32_t threads, uint32_t rounds) {
   struct rt_team *team = NULL;
   if (rt_team_new(threads, &team) != STEPRT_OK) {
@@ -138,9 +139,9 @@ static int bench(const char *path, uint64_t n, uint32_t threads, uint32_t rounds
     (void)fprintf(stderr, "cannot use %s\n", path);
     return 1;
   }
-  struct cpu_kernels kernels = {.arena = a};
-  struct cpu_slot *slot;
-  (void)cpu_kernel_find(&kernels, p, p->phase[0].kind == PHASE_HOST, n, &slot);
+  struct kernels kernels = {.arena = a, .stream_bytes = CPU_STREAM_BYTES};
+  struct kernel_slot *slot;
+  (void)kernel_find(&kernels, p, p->phase[0].kind == PHASE_HOST, n, &slot);
   struct str ice = {0};
   struct cpu_code *code = cpu_code_new(a, &target, &kernels, &ice);
   if (code == NULL) {

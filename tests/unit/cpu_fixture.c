@@ -41,10 +41,10 @@ struct cpu_case cpu_case_open(const char *path, uint32_t ordinal, const char *cp
   struct cpu_case c = {.arena = arena_new(0)};
   c.phases = read_phases(c.arena, path);
   c.phase = find_map(c.phases, ordinal);
-  struct cpu_kernels *kernels = ARENA_NEW(c.arena, struct cpu_kernels);
-  kernels->arena = c.arena;
-  struct cpu_slot *slot = NULL;
-  uint32_t index = cpu_kernel_find(kernels, c.phases, c.phase, numel, &slot);
+  struct kernels *kernels = ARENA_NEW(c.arena, struct kernels);
+  *kernels = (struct kernels){.arena = c.arena, .stream_bytes = 8 << 20};
+  struct kernel_slot *slot = NULL;
+  uint32_t index = kernel_find(kernels, c.phases, c.phase, numel, &slot);
   c.kernel = kernels->list.v[index];
   struct cpu_target target;
   cr_assert(cpu_target_find(c.arena, str_of(cpu), &target) && target.is_host);
@@ -139,7 +139,7 @@ static uint32_t bits_of(float x) {
 void cpu_data_expect_equal(const struct cpu_case *c, const struct cpu_data *got,
                            const struct cpu_data *want) {
   for (uint32_t k = 0; k < got->n_slots; k++) {
-    const struct cpu_slot *slot = &c->kernel->slot[k];
+    const struct kernel_slot *slot = &c->kernel->slot[k];
     for (uint64_t i = 0; i < got->n; i++) {
       float a = read_element(got->tensor[k], slot->storage, i);
       float b = read_element(want->tensor[k], slot->storage, i);
@@ -208,16 +208,16 @@ static void reference_element(const struct cpu_case *c, struct cpu_data *d, uint
                               float *value) {
   const struct phases *p = c->phases;
   const struct phase *ph = &p->phase[c->phase];
-  const struct cpu_kernel *k = c->kernel;
+  const struct kernel *k = c->kernel;
   for (uint32_t i = 0; i < ph->n_temp_in; i++) {
     struct ir_ref r = p->temp[ph->temp_in[i]].value;
-    uint32_t slot = cpu_slot_of(k->slot, k->n_slots, p, ph, r);
+    uint32_t slot = kernel_slot_of(k->slot, k->n_slots, p, ph, r);
     value[r.i] = read_element(d->tensor[slot], k->slot[slot].storage, e);
   }
   for (int stores = 0; stores < 2; stores++) { // all loads first
     for (uint32_t i = 0; i < ph->n_ins; i++) {
       const struct ir_ins *ins = ir_at(p->ir, ph->ins[i]);
-      uint32_t slot = cpu_slot_of(k->slot, k->n_slots, p, ph, ph->ins[i]);
+      uint32_t slot = kernel_slot_of(k->slot, k->n_slots, p, ph, ph->ins[i]);
       bool is_store = ir_op_info(ins->op)->kind == IRK_STORE;
       if (stores == 1 && is_store) {
         write_element(c, d, slot, e, value[ins->arg[0].i]);

@@ -8,7 +8,7 @@ struct cpu_case {
   struct arena *arena;
   const struct phases *phases;
   uint32_t phase;
-  const struct cpu_kernel *kernel;
+  const struct kernel *kernel;
   struct cpu_code *code;
 };
 

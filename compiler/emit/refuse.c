@@ -1,14 +1,15 @@
-// One honest message for everything that the front end accepts and this back end does not execute yet.
-#include "emit/cpu_refuse.h"
+// One honest message for everything that the front end accepts and no back end executes yet.
+#include "emit/refuse.h"
 
 struct refuser {
   struct front *f;
   const struct job_ir *j;
+  struct str target;
   bool refused;
 };
 
 static void refuse(struct refuser *r, struct span at, struct str thing) {
-  DIAG(r->f->diags, at, E0701, thing, STR("cpu"));
+  DIAG(r->f->diags, at, E0701, thing, r->target);
   r->refused = true;
 }
 
@@ -153,8 +154,8 @@ static void check_ir(struct refuser *r, const struct ir *ir) {
   }
 }
 
-bool cpu_refuse(struct front *f, const struct job_ir *j) {
-  struct refuser r = {.f = f, .j = j};
+bool target_refuse(struct front *f, const struct job_ir *j, struct str target) {
+  struct refuser r = {.f = f, .j = j, .target = target};
   check_model(&r);
   for (uint32_t i = 0; i < j->job->n_uses; i++) {
     if (j->job->use[i].use != NULL) {
