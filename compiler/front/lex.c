@@ -181,7 +181,7 @@ static size_t skip_newline(struct lexer *lx, size_t i) {
     if (at(lx, i + 1) == '\n') {
       return i + 2;
     }
-    if (!lx->saw_lone_cr) {
+    if (!lx->saw_lone_cr && !lx->is_quiet) {
       lx->saw_lone_cr = true;
       report(lx, i, i + 1, E0106, NULL);
     }
