@@ -30,6 +30,8 @@ struct model *verify_sample(struct arena *a, const struct job *job, uint64_t ele
 // Each law returns an exit code other than EXIT_OK only when it could not be tried.
 enum exit_code verify_threads(struct verify *v, struct verdict *out); // sets v->digests
 enum exit_code verify_targets(struct verify *v, struct verdict *out);
+// Each kernel of a program on a whole range and on pieces of it. False: memory is out.
+bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict *out);
 enum exit_code verify_cuts(struct verify *v, struct verdict *out);
 enum exit_code verify_bound(struct verify *v, struct verdict *out);
 
