@@ -230,9 +230,17 @@ static struct str fix_point(struct arena *a, char *text) {
   return str_copy(a, str_of(text));
 }
 
+// Written without an exponent: 10, not 1e+01.
+static bool is_short_integer(double x) {
+  return x == floor(x) && fabs(x) < 1e6;
+}
+
 struct str num_shortest(struct arena *a, double x) {
   if (isnan(x) || isinf(x)) {
     return isnan(x) ? STR("nan") : x > 0 ? STR("inf") : STR("-inf");
+  }
+  if (is_short_integer(x)) {
+    return str_fmt(a, "%.0f", x);
   }
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
@@ -247,6 +255,9 @@ struct str num_shortest(struct arena *a, double x) {
 struct str num_shortest_f32(struct arena *a, float x) {
   if (isnan(x) || isinf(x)) {
     return isnan(x) ? STR("nan") : x > 0 ? STR("inf") : STR("-inf");
+  }
+  if (is_short_integer((double)x)) {
+    return str_fmt(a, "%.0f", (double)x);
   }
   char text[40];
   for (int digits = 1; digits <= 9; digits++) {

@@ -20,6 +20,11 @@ Test(str, shortest_numbers_read_back) {
   struct arena *a = arena_new(0);
   cr_assert(str_is(num_shortest(a, 0.1), "0.1"));
   cr_assert(str_is(num_shortest(a, 1e-8), "1e-08"));
+  cr_assert(str_is(num_shortest(a, 10), "10"));
+  cr_assert(str_is(num_shortest(a, -120000), "-120000"));
+  cr_assert(str_is(num_shortest(a, -0.0), "-0"));
+  cr_assert(str_is(num_shortest(a, 1e6), "1e+06"));
+  cr_assert(str_is(num_shortest_f32(a, 40.0f), "40"));
   cr_assert(str_is(num_shortest_f32(a, 0.1f), "0.1"));
   arena_free(a);
 }
