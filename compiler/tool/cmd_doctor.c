@@ -1,6 +1,8 @@
 // stepc doctor: what this machine offers, where it was found, and why not.
 #include "emit/cpu.h"
-#include "tool/library.h"
+#include "emit/library.h"
+#include "emit/nvrtc.h"
+#include "tool/devices.h"
 #include "tool/table.h"
 #include "tool/tool.h"
 
@@ -41,14 +43,36 @@ static void examine_blas(struct tool *t, struct findings *all) {
   rt_blas_close(blas);
 }
 
-// The CUDA parts serve targets to come; they are looked for now, so that a machine can be prepared.
+// Emitting for CUDA needs NVRTC and its built-ins alone; no GPU and no driver.
+static void examine_nvrtc(struct tool *t, struct findings *all) {
+  struct arena *a = t->arena;
+  struct str why = STR(""), builtins = STR("");
+  struct nvrtc *n = nvrtc_open(a, &why);
+  struct str what = why;
+  if (n != NULL) {
+    builtins = nvrtc_builtins(n, &why);
+    what = str_fmt(a, "%.*s (%s), version %s, for %s", STR_FMT(nvrtc_path(n)),
+                   nvrtc_how(n), nvrtc_version(a, n).p, nvrtc_archs(a, n).p);
+  }
+  add(t, all, "NVRTC", "CUDA kernels", n != NULL, what);
+  add(t, all, "NVRTC built-ins", "CUDA kernels", builtins.n != 0,
+      builtins.n != 0 ? builtins
+      : n != NULL     ? why
+                      : STR("they lie beside NVRTC"));
+  nvrtc_close(n);
+}
+
+// The other CUDA parts serve targets to come; they are looked for now, so that a machine can be prepared.
 static void examine_library(struct tool *t, struct findings *all, const char *part,
                             const char *use, const struct library_spec *spec) {
   struct library lib = library_open(t->arena, spec);
-  struct str what = lib.handle == NULL ? lib.why : lib.path;
-  if (lib.handle != NULL && spec->version != NULL) {
-    what = str_fmt(t->arena, "%.*s, version %s", STR_FMT(lib.path),
-                   library_version(t->arena, &lib, spec).p);
+  struct str what = lib.why;
+  int major, minor;
+  if (lib.handle != NULL) {
+    what = str_fmt(t->arena, "%.*s (%s)", STR_FMT(lib.path), lib.how);
+    if (library_version(&lib, spec, &major, &minor)) {
+      what = str_fmt(t->arena, "%.*s, version %d.%d", STR_FMT(what), major, minor);
+    }
   }
   add(t, all, part, use, lib.handle != NULL, what);
   library_close(&lib);
@@ -66,7 +90,7 @@ static void print_text(struct tool *t, const struct findings *all) {
   for (uint32_t i = 0; i < all->v.n; i++) {
     const struct finding *f = &all->v.v[i];
     TABLE_ROW(&table, str_of(f->part), f->found ? STR("found") : STR("missing"),
-              str_escape(t->arena, f->what), str_fmt(t->arena, "(%s)", f->use));
+              str_fmt(t->arena, "for %s:", f->use), str_escape(t->arena, f->what));
   }
   out_str(t, table_text(&table));
 }
@@ -86,18 +110,22 @@ static void print_json(struct tool *t, const struct findings *all) {
 }
 
 enum exit_code cmd_doctor(struct tool *t) {
-  static const struct library_spec nvrtc = {"libnvrtc.so.13", "nvrtcVersion", 0};
-  static const struct library_spec driver = {"libcuda.so.1", "cuDriverGetVersion", 1000};
-  static const struct library_spec cublas = {"libcublasLt.so.13", NULL, 0};
-  static const struct library_spec nccl = {"libnccl.so.2", "ncclGetVersion", 10000};
+  static const struct library_spec driver = {"libcuda.so.1", NULL, "cuDriverGetVersion",
+                                             1000};
+  static const struct library_spec cublas = {"libcublasLt.so.13", "nvidia/cu13/lib", NULL,
+                                             0};
+  static const struct library_spec nccl = {"libnccl.so.2", "nvidia/nccl/lib",
+                                           "ncclGetVersion", 10000};
+  static const struct library_spec mpi = {"libmpi.so.40", NULL, "MPI_Get_version", 0};
   struct findings all = {0};
   examine_cpu(t, &all);
   examine_blas(t, &all);
-  examine_library(t, &all, "NVRTC", "CUDA kernels, to come", &nvrtc);
+  examine_nvrtc(t, &all);
   examine_library(t, &all, "CUDA driver", "the CUDA target, to come", &driver);
   examine_devices(t, &all);
   examine_library(t, &all, "cuBLASLt", "the CUDA target, to come", &cublas);
   examine_library(t, &all, "NCCL", "several GPUs, to come", &nccl);
+  examine_library(t, &all, "MPI", "several hosts, to come", &mpi);
   if (args_has(&t->args, OPT_JSON)) {
     print_json(t, &all);
   } else {
