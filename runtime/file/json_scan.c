@@ -13,10 +13,10 @@ struct scan {
   struct json_marks *marks;
 };
 
-static void skip_space(struct json_cursor *c) {
-  while (c->at < c->n && strchr(" \t\r\n", c->text[c->at]) != NULL &&
-         c->text[c->at] != '\0') {
-    c->at++;
+static void skip_space(struct json_cursor *s) {
+  while (s->at < s->n && strchr(" \t\r\n", s->text[s->at]) != NULL &&
+         s->text[s->at] != '\0') {
+    s->at++;
   }
 }
 
