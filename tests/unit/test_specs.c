@@ -132,13 +132,15 @@ static void check_example(struct str text, uint32_t number) {
                                     (struct file_reader){read_example, &text});
   if (diags.n_errors == 0) {
     sema_check(&f, p);
+    cr_expect(str_eq(fmt_module(a, &sources, p->module.v[0]), text),
+              "example %u of specs/README.md: run `stepc fmt` on it", number);
   }
   struct str said = diag_render(&diags, DIAG_TEXT, false, a);
   cr_expect(said.n == 0, "example %u of specs/README.md: %.*s", number, STR_FMT(said));
   arena_free(a);
 }
 
-Test(specs, examples_of_the_manual_are_clean) {
+Test(specs, examples_of_the_manual_are_clean_and_canonical) {
   struct arena *a = arena_new(0);
   struct str text;
   cr_assert(golden_read(a, "specs/README.md", &text));
