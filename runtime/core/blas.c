@@ -101,15 +101,17 @@ static bool blis_inspect(void *library, struct text *label, struct text *why) {
 // "OpenBLAS 0.3.21 ..." as 321; 0 where the text is another one.
 static long openblas_version(const char *config) {
   static const char prefix[] = "OpenBLAS ";
-  if (strncmp(config, prefix, sizeof prefix - 1) != 0)
+  if (strncmp(config, prefix, sizeof prefix - 1) != 0) {
     return 0;
+  }
   const char *at = config + sizeof prefix - 1;
   long version = 0;
   for (int i = 0; i < 3; i++) {
     char *end;
     version = version * 100 + strtol(at, &end, 10);
-    if (end == at || (i < 2 && *end != '.'))
+    if (end == at || (i < 2 && *end != '.')) {
       return 0;
+    }
     at = end + 1;
   }
   return version;
@@ -150,13 +152,14 @@ enum { N_KINDS = 2 };
 static const struct kind *kinds(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f"))
+  if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f")) {
     return openblas_first;
+  }
 #endif
   return blis_first;
 }
 
-// Opens one file; `b` is filled on success. On refusal a line goes to `why`, unless the file is not there.
+// Opens one file; `b` is filled on success. On refusal "; FILE: reason" goes to `why`, unless there is no such file.
 static steprt_status try_file(const char *path, const struct kind *kind,
                               struct rt_blas *b, struct text *why) {
   steprt_status status = STEPRT_NO_LIBRARY;
@@ -165,8 +168,9 @@ static steprt_status try_file(const char *path, const struct kind *kind,
   b->library = dlopen(path, OPEN_FLAGS);
   if (!b->library) {
     const char *error = dlerror();
-    if (!error || !strstr(error, "No such file"))
-      text_add(why, "%s: %s\n", path, error ? error : "cannot be opened");
+    if (!error || !strstr(error, "No such file")) {
+      text_add(why, "; %s", error ? error : path); // it names the file
+    }
     return STEPRT_NO_LIBRARY;
   }
   b->sgemm = (rt_sgemm_fn)find(b->library, "cblas_sgemm");
@@ -174,19 +178,21 @@ static steprt_status try_file(const char *path, const struct kind *kind,
     text_add(&reason_text, "has no cblas_sgemm");
     goto fail;
   }
-  if (!kind->inspect(b->library, &label_text, &reason_text))
+  if (!kind->inspect(b->library, &label_text, &reason_text)) {
     goto fail;
+  }
   status = rt_blas_check(b->sgemm);
   if (status == STEPRT_OK) {
     snprintf(b->name, sizeof b->name, "%s, %s", label, path);
     return STEPRT_OK;
   }
-  if (status == STEPRT_NO_MEMORY)
+  if (status == STEPRT_NO_MEMORY) {
     text_add(&reason_text, "could not be checked: out of memory or threads");
-  else
+  } else {
     text_add(&reason_text, "computes wrong products on this CPU");
+  }
 fail:
-  text_add(why, "%s%s%s: %s\n", path, *label ? ", " : "", label, reason);
+  text_add(why, "; %s%s%s: %s", path, *label ? ", " : "", label, reason);
   dlclose(b->library);
   b->library = NULL;
   return status == STEPRT_NO_MEMORY ? status : STEPRT_NO_LIBRARY;
@@ -200,11 +206,13 @@ static steprt_status try_kind(const struct kind *kind, const char *folders, bool
     char path[PATH_MAX];
     int used = snprintf(path, sizeof path, "%.*s/%s", (int)n, at, kind->file);
     at += n;
-    if (n == 0 || used < 0 || (size_t)used >= sizeof path)
+    if (n == 0 || used < 0 || (size_t)used >= sizeof path) {
       continue;
+    }
     steprt_status status = try_file(path, kind, b, why);
-    if (status != STEPRT_NO_LIBRARY)
+    if (status != STEPRT_NO_LIBRARY) {
       return status;
+    }
   }
   return loader ? try_file(kind->file, kind, b, why) : STEPRT_NO_LIBRARY;
 }
@@ -214,8 +222,9 @@ static steprt_status try_all(const char *folders, bool loader, struct rt_blas *b
   const struct kind *kind = kinds();
   for (uint32_t i = 0; i < N_KINDS; i++) {
     steprt_status status = try_kind(&kind[i], folders, loader, b, why);
-    if (status != STEPRT_NO_LIBRARY)
+    if (status != STEPRT_NO_LIBRARY) {
       return status;
+    }
   }
   return STEPRT_NO_LIBRARY;
 }
@@ -227,21 +236,23 @@ steprt_status rt_blas_open_in(const char *first, const char *folders, bool loade
   struct text text = {refused, sizeof refused};
   struct rt_blas *b = calloc(1, sizeof *b);
   steprt_status status = b ? try_all(first, false, b, &text) : STEPRT_NO_MEMORY;
-  if (status == STEPRT_NO_LIBRARY)
+  if (status == STEPRT_NO_LIBRARY) {
     status = try_all(folders, loader, b, &text);
+  }
   if (status == STEPRT_OK) {
-    snprintf(why, n, "%s", refused);
+    snprintf(why, n, "%s%s", *refused ? "refused: " : "", *refused ? refused + 2 : "");
     *out = b;
     return STEPRT_OK;
   }
-  if (status == STEPRT_NO_MEMORY)
-    snprintf(why, n, "out of memory while opening a BLAS\n%s", refused);
-  else
+  if (status == STEPRT_NO_MEMORY) {
+    snprintf(why, n, "out of memory while opening a BLAS%s", refused);
+  } else {
     snprintf(why, n,
-             "no usable BLAS: install libblis4-serial or libopenblas0-serial, or name "
-             "the folder of libblis.so.4 or "
-             "libopenblas.so.0 in %s\n%s",
-             rt_env_name(RT_ENV_LIBRARY_PATH), refused);
+             "install libblis4-serial or libopenblas0-serial, or name the folder of "
+             "libblis.so.4 or libopenblas.so.0 in %s%s%s",
+             rt_env_name(RT_ENV_LIBRARY_PATH), *refused ? "; refused: " : "",
+             *refused ? refused + 2 : "");
+  }
   free(b);
   return status;
 }
@@ -252,8 +263,9 @@ steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n) {
 }
 
 void rt_blas_close(struct rt_blas *b) {
-  if (!b)
+  if (!b) {
     return;
+  }
   dlclose(b->library);
   free(b);
 }

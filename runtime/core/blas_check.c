@@ -42,8 +42,9 @@ static uint32_t next_random(uint32_t *seed) { // Numerical Recipes, 2nd ed., sec
 static void weigh(struct trial *t, int n, int k) {
   for (int l = 0; l < k; l++) {
     t->bw[l] = 0;
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; j++) {
       t->bw[l] += (double)t->b[l * SIDE + j] * t->w[j];
+    }
   }
 }
 
@@ -51,28 +52,36 @@ static void weigh(struct trial *t, int n, int k) {
 static bool row_is_right(const struct trial *t, int i, bool trans, int n, int k,
                          bool add) {
   double expected = 0, sum = 0;
-  for (int l = 0; l < k; l++)
+  for (int l = 0; l < k; l++) {
     expected += (double)(trans ? t->a[l * SIDE + i] : t->a[i * LONG + l]) * t->bw[l];
-  for (int j = 0; j < n; j++)
+  }
+  for (int j = 0; j < n; j++) {
     sum += ((double)t->c[i * SIDE + j] - (add ? 3 : 0)) * t->w[j];
-  if (sum != expected)
+  }
+  if (sum != expected) {
     return false;
-  for (int j = n; j < n + PAD; j++)
-    if (add ? t->c[i * SIDE + j] != 3.0f : !isnan(t->c[i * SIDE + j]))
+  }
+  for (int j = n; j < n + PAD; j++) {
+    if (add ? t->c[i * SIDE + j] != 3.0f : !isnan(t->c[i * SIDE + j])) {
       return false;
+    }
+  }
   return true;
 }
 
 // Unset elements are NaN, which C := A B must overwrite and C += A B is never given.
 static bool product_is_right(const struct trial *t, bool trans, int m, int n, int k,
                              bool add) {
-  for (int i = 0; i < m * SIDE; i++)
+  for (int i = 0; i < m * SIDE; i++) {
     t->c[i] = add ? 3.0f : NAN;
+  }
   t->sgemm(BLAS_ROW_MAJOR, trans ? BLAS_TRANS : BLAS_NO_TRANS, BLAS_NO_TRANS, m, n, k,
            1.0f, t->a, trans ? SIDE : LONG, t->b, SIDE, add ? 1.0f : 0.0f, t->c, SIDE);
-  for (int i = 0; i < m; i++)
-    if (!row_is_right(t, i, trans, n, k, add))
+  for (int i = 0; i < m; i++) {
+    if (!row_is_right(t, i, trans, n, k, add)) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -81,9 +90,10 @@ static void try_shapes(void *ctx, uint64_t item, uint32_t thread) {
   struct trial *t = (struct trial *)ctx + item;
   for (uint32_t i = 0; i < N_SHAPES && !t->wrong; i++) {
     weigh(t, shapes[i].n, shapes[i].k);
-    for (int form = 0; form < 4; form++)
+    for (int form = 0; form < 4; form++) {
       t->wrong |=
           !product_is_right(t, form & 1, shapes[i].m, shapes[i].n, shapes[i].k, form & 2);
+    }
   }
 }
 
@@ -92,14 +102,17 @@ static bool trial_init(struct trial *t, rt_sgemm_fn sgemm, uint32_t seed) {
   size_t n_c = (size_t)MAX_SIDE * SIDE;
   float *all = malloc((n_a + n_b + n_c) * sizeof *all);
   *t = (struct trial){.sgemm = sgemm, .a = all};
-  if (!all)
+  if (!all) {
     return false;
+  }
   t->b = all + n_a;
   t->c = t->b + n_b;
-  for (size_t i = 0; i < n_a + n_b; i++)
+  for (size_t i = 0; i < n_a + n_b; i++) {
     all[i] = (float)((int)(next_random(&seed) % 17u) - 8);
-  for (int j = 0; j < MAX_SIDE; j++)
+  }
+  for (int j = 0; j < MAX_SIDE; j++) {
     t->w[j] = (double)(next_random(&seed) + 1);
+  }
   return true;
 }
 
@@ -107,14 +120,18 @@ steprt_status rt_blas_check(rt_sgemm_fn sgemm) {
   struct trial *trial = calloc(THREADS, sizeof *trial);
   struct rt_team *team = NULL;
   steprt_status status = trial ? rt_team_new(THREADS, &team) : STEPRT_NO_MEMORY;
-  for (uint32_t i = 0; trial && i < THREADS; i++)
-    if (!trial_init(&trial[i], sgemm, i + 1))
-      status = STEPRT_NO_MEMORY;
-  if (status == STEPRT_OK)
-    rt_team_run(team, THREADS, try_shapes, trial);
   for (uint32_t i = 0; trial && i < THREADS; i++) {
-    if (trial[i].wrong)
+    if (!trial_init(&trial[i], sgemm, i + 1)) {
+      status = STEPRT_NO_MEMORY;
+    }
+  }
+  if (status == STEPRT_OK) {
+    rt_team_run(team, THREADS, try_shapes, trial);
+  }
+  for (uint32_t i = 0; trial && i < THREADS; i++) {
+    if (trial[i].wrong) {
       status = STEPRT_BAD_INPUT;
+    }
     free(trial[i].a);
   }
   rt_team_free(team);

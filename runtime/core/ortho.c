@@ -24,8 +24,9 @@ static struct ortho_cut cut_evenly(uint64_t n, uint64_t target) {
 
 // Rows start at cache lines where that is cheap, and never a multiple of 1 KiB apart: those share few cache sets.
 static uint64_t leading_dimension(uint64_t r) {
-  if (r < 64)
+  if (r < 64) {
     return r;
+  }
   uint64_t ld = round_up(r, 16);
   return ld % 256 == 0 ? ld + 16 : ld;
 }
@@ -69,8 +70,9 @@ static size_t ortho_place(struct ortho *o, uint32_t threads, char *at) {
 
 size_t rt_ortho_scratch(const struct rt_iteration *it, uint64_t rows, uint64_t cols,
                         uint32_t threads) {
-  if (rows == 0 || cols == 0)
+  if (rows == 0 || cols == 0) {
     return 0;
+  }
   struct ortho o = ortho_shape(it, rows, cols);
   size_t together = ortho_place(&o, threads, NULL);
   size_t each = is_small(rows, cols) ? threads * ortho_place(&o, 1, NULL) : 0;
@@ -82,8 +84,9 @@ void ortho_run(struct ortho *o, uint64_t n, rt_item_fn fn) {
     rt_team_run(o->team, n, fn, o);
     return;
   }
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     fn(o, i, 0);
+  }
 }
 
 static void store_item(void *ctx, uint64_t item, uint32_t thread) {
@@ -96,8 +99,9 @@ static void store_item(void *ctx, uint64_t item, uint32_t thread) {
 static void whole_matrix(struct ortho *o) {
   bool has_gram = ortho_normalize(o);
   for (uint32_t i = 0; i < o->it->n_steps; i++) {
-    if (!has_gram)
+    if (!has_gram) {
       ortho_gram(o, o->round);
+    }
     has_gram = false;
     ortho_step(o, o->it->abc[i]);
   }
@@ -128,8 +132,9 @@ static void batch_item(void *ctx, uint64_t item, uint32_t thread) {
 
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
               const struct rt_iteration *it, const struct rt_matrices *m, void *scratch) {
-  if (m->rows == 0 || m->cols == 0 || m->batch == 0)
+  if (m->rows == 0 || m->cols == 0 || m->batch == 0) {
     return;
+  }
   char *aligned = (char *)scratch + (ALIGN - (uintptr_t)scratch % ALIGN) % ALIGN;
   struct ortho o = ortho_shape(it, m->rows, m->cols);
   o.blas = blas;

@@ -10,7 +10,7 @@ struct rt_team; // worker threads: core/team.h
 
 // Opens BLIS or OpenBLAS (serial builds) with RTLD_LOCAL, the folders of STEPC_LIBRARY_PATH first, and checks it
 // against a plain product; a library that computes wrongly is refused with a note and the next one is tried.
-// `why` (size n) receives one line for each library that was refused, "" where none was; when none is usable
+// `why` (size n) receives on one line what was refused and why, "" where nothing was; when none is usable
 // (STEPRT_NO_LIBRARY), what to do comes first.
 steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
 void rt_blas_close(struct rt_blas *b);             // accepts NULL

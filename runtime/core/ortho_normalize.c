@@ -30,8 +30,9 @@ static void load_item(void *ctx, uint64_t item, uint32_t thread) {
   ortho_load(o->t, o->ld, &o->user, s.begin, s.end);
   for (uint64_t k = s.begin; k < s.end; k++) {
     float *row = o->t + k * o->ld;
-    if (cast)
+    if (cast) {
       ortho_scale(row, o->r, 1, true);
+    }
     binned_add_squares_f32(&o->bins[thread], row, o->r);
   }
 }
@@ -39,11 +40,13 @@ static void load_item(void *ctx, uint64_t item, uint32_t thread) {
 // Loads the operand; returns its Frobenius norm. The sum does not depend on order (DESIGN section 4): one set of bins a
 // thread gives the same bits for any number of them.
 static double load(struct ortho *o) {
-  for (uint32_t i = 0; i < o->threads; i++)
+  for (uint32_t i = 0; i < o->threads; i++) {
     binned_init(&o->bins[i]);
+  }
   ortho_run(o, n_strips(o->c), load_item);
-  for (uint32_t i = 1; i < o->threads; i++)
+  for (uint32_t i = 1; i < o->threads; i++) {
     binned_merge(&o->bins[0], &o->bins[i]);
+  }
   return sqrt(binned_value(&o->bins[0]));
 }
 
@@ -51,8 +54,9 @@ static void scale_item(void *ctx, uint64_t item, uint32_t thread) {
   (void)thread;
   struct ortho *o = ctx;
   struct strip s = strip_of(item, o->c);
-  for (uint64_t k = s.begin; k < s.end; k++)
+  for (uint64_t k = s.begin; k < s.end; k++) {
     ortho_scale(o->t + k * o->ld, o->r, o->scale, o->round);
+  }
 }
 
 // max that passes NaN on in its first argument.
@@ -66,8 +70,9 @@ static void factor_item(void *ctx, uint64_t item, uint32_t thread) {
   struct strip s = strip_of(item, o->r);
   for (uint64_t i = s.begin; i < s.end; i++) {
     double sum = 0;
-    for (uint64_t j = 0; j < o->r; j++)
+    for (uint64_t j = 0; j < o->r; j++) {
       sum += fabs((double)o->gram[i * o->ld + j]);
+    }
     sum = at_least(sum, o->floor);
     o->factor[i] = sum == 0 ? 0.0f : (float)(1 / sqrt(sum));
   }
@@ -77,16 +82,18 @@ static void scale_operand_item(void *ctx, uint64_t item, uint32_t thread) {
   (void)thread;
   struct ortho *o = ctx;
   struct strip s = strip_of(item, o->c);
-  for (uint64_t k = s.begin; k < s.end; k++)
+  for (uint64_t k = s.begin; k < s.end; k++) {
     ortho_scale_each(o->t + k * o->ld, o->factor, o->r, 1, o->round);
+  }
 }
 
 static void scale_gram_item(void *ctx, uint64_t item, uint32_t thread) {
   (void)thread;
   struct ortho *o = ctx;
   struct strip s = strip_of(item, o->r);
-  for (uint64_t i = s.begin; i < s.end; i++)
+  for (uint64_t i = s.begin; i < s.end; i++) {
     ortho_scale_each(o->gram + i * o->ld, o->factor, o->r, o->factor[i], o->round);
+  }
 }
 
 // The Gram matrix that gave the factors is scaled with them and serves the first step.

@@ -18,12 +18,13 @@ enum { MAX_DEPTH = 1 << 20 }; // of one call: its dimensions are int
 static void multiply(const struct ortho *o, bool trans, struct ortho_block to,
                      const float *a, const float *b, uint64_t k, float *c) {
   int ld = (int)o->ld;
-  for (uint64_t k0 = 0; k0 < k; k0 += MAX_DEPTH)
+  for (uint64_t k0 = 0; k0 < k; k0 += MAX_DEPTH) {
     o->blas->sgemm(BLAS_ROW_MAJOR, trans ? BLAS_TRANS : BLAS_NO_TRANS, BLAS_NO_TRANS,
                    (int)to.rows, (int)to.cols, (int)ortho_min(MAX_DEPTH, k - k0), 1.0f,
                    trans ? a + k0 * o->ld + to.row : a + to.row * o->ld + k0, ld,
                    b + k0 * o->ld + to.col, ld, k0 == 0 ? 0.0f : 1.0f,
                    c + to.row * o->ld + to.col, ld);
+  }
 }
 
 static struct ortho_block block_at(const struct ortho *o, struct ortho_cut rows,
@@ -36,8 +37,9 @@ static struct ortho_block block_at(const struct ortho *o, struct ortho_cut rows,
 // The blocks on and below the diagonal, row by row.
 static struct ortho_block triangle_block(const struct ortho *o, uint64_t item) {
   uint64_t i = 0;
-  for (; item > i; i++)
+  for (; item > i; i++) {
     item -= i + 1;
+  }
   return block_at(o, o->side, o->r, i, item);
 }
 
@@ -58,8 +60,9 @@ static void rounded_gram_item(void *ctx, uint64_t item, uint32_t thread) {
   struct ortho *o = ctx;
   struct ortho_block block = triangle_block(o, item);
   multiply(o, true, block, o->t, o->t, o->c, o->gram);
-  for (uint64_t i = block.row; i < block.row + block.rows; i++)
+  for (uint64_t i = block.row; i < block.row + block.rows; i++) {
     ortho_scale(o->gram + i * o->ld + block.col, block.cols, 1, true);
+  }
   ortho_mirror(o->gram, o->ld, block);
 }
 
@@ -90,8 +93,9 @@ void ortho_step(struct ortho *o, const double abc[3]) {
   o->a = (float)abc[0];
   o->b = (float)abc[1];
   o->k = (float)abc[2];
-  if (o->k != 0)
+  if (o->k != 0) {
     ortho_run(o, n_triangle(o), poly_item);
+  }
   ortho_run(o, o->rows.count * o->side.count, update_item);
   float *done = o->t;
   o->t = o->next;

@@ -22,25 +22,26 @@ Test(blas, opens_what_is_installed) {
   rt_blas_close(NULL);
 }
 
+#define ADVICE                                                                           \
+  "install libblis4-serial or libopenblas0-serial, or name the folder of libblis.so.4 "  \
+  "or libopenblas.so.0 in STEPC_LIBRARY_PATH"
+#define REFUSED                                                                          \
+  "refused: " FAKE "/libblis.so.4, BLIS ? (?): computes wrong products on this CPU"
+
 Test(blas, none_tells_what_to_install) {
   struct rt_blas *b;
   char why[1024];
   cr_expect_eq(rt_blas_open_in("", "/nowhere::", false, &b, why, sizeof why),
                STEPRT_NO_LIBRARY);
   cr_expect_null(b);
-  cr_expect_str_eq(
-      why, "no usable BLAS: install libblis4-serial or libopenblas0-serial, or name "
-           "the folder of libblis.so.4 or libopenblas.so.0 in STEPC_LIBRARY_PATH\n");
+  cr_expect_str_eq(why, ADVICE);
 }
 
 Test(blas, wrong_products_are_refused) {
   struct rt_blas *b;
   char why[1024];
   cr_expect_eq(rt_blas_open_in(FAKE, "", false, &b, why, sizeof why), STEPRT_NO_LIBRARY);
-  cr_expect_not_null(strstr(why,
-                            FAKE "/libblis.so.4, BLIS ? (?): computes wrong products "
-                                 "on this CPU\n"),
-                     "%s", why);
+  cr_expect_str_eq(why, ADVICE "; " REFUSED);
 }
 
 Test(blas, next_one_is_taken_after_a_refusal) {
@@ -48,7 +49,7 @@ Test(blas, next_one_is_taken_after_a_refusal) {
   char why[1024];
   setenv("STEPC_LIBRARY_PATH", "/nowhere:" FAKE, 1);
   cr_assert_eq(rt_blas_open(&b, why, sizeof why), STEPRT_OK, "%s", why);
-  cr_expect_not_null(strstr(why, "computes wrong products"), "%s", why);
+  cr_expect_str_eq(why, REFUSED);
   cr_expect_null(strstr(rt_blas_name(b), FAKE), "%s", rt_blas_name(b));
   rt_blas_close(b);
 }

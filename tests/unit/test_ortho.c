@@ -67,22 +67,26 @@ static double uniform(uint64_t *seed) {
 }
 
 static void fill_gauss(double *x, uint64_t n, uint64_t seed) {
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     x[i] = sqrt(-2 * log(uniform(&seed))) * cos(6.283185307179586 * uniform(&seed));
+  }
 }
 
 static void narrow(void *to, uint32_t storage, const double *x, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++)
-    if (storage == RT_BF16)
+  for (uint64_t i = 0; i < n; i++) {
+    if (storage == RT_BF16) {
       ((uint16_t *)to)[i] = rt_f32_to_bf16((float)x[i]);
-    else
+    } else {
       ((float *)to)[i] = (float)x[i];
+    }
+  }
 }
 
 static void widen(double *x, uint32_t storage, const void *from, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     x[i] = storage == RT_BF16 ? (double)rt_bf16_to_f32(((const uint16_t *)from)[i])
                               : (double)((const float *)from)[i];
+  }
 }
 
 // Runs rt_ortho on doubles, which are rounded to the operand's storage in place.
@@ -135,12 +139,13 @@ static struct errors measure(const struct rt_iteration *it, uint64_t rows, uint6
 // Few singular values meet few roundings, whose errors may cancel by luck: there the mean square of many operands
 // is compared.
 Test(ortho, error_is_near_that_of_plain_bf16) {
-  for (int k = 0; k < N_ITERATIONS; k++)
+  for (int k = 0; k < N_ITERATIONS; k++) {
     for (int s = 0; s < N_SHAPES; s++) {
       const struct rt_iteration *it = &iterations[k];
       uint64_t rows = shapes[s][0], cols = shapes[s][1];
-      if (s >= N_SHAPES - N_LARGE && k % 3 != 0) // jordan, aol, cubic f32
+      if (s >= N_SHAPES - N_LARGE && k % 3 != 0) { // jordan, aol, cubic f32
         continue;
+      }
       int trials = rows < 8 || cols < 8 ? 60 : 1;
       double ours = 0, plain = 0;
       for (int i = 0; i < trials; i++) {
@@ -154,17 +159,19 @@ Test(ortho, error_is_near_that_of_plain_bf16) {
       cr_log_info("%s %lu x %lu: %g of plain\n", it->name, rows, cols,
                   sqrt(ours / plain));
     }
+  }
 }
 
 Test(ortho, bits_do_not_depend_on_threads_or_batch) {
   static const uint64_t batch_shapes[][2] = {{24, 40}, {210, 200}, {288, 920}};
-  for (int k = 0; k < N_ITERATIONS; k++)
+  for (int k = 0; k < N_ITERATIONS; k++) {
     for (int s = 0; s < 3; s++) {
       const struct rt_iteration *it = &iterations[k];
       uint64_t rows = batch_shapes[s][0], cols = batch_shapes[s][1], n = rows * cols;
       uint64_t batch = s == 2 ? 2 : 4;
-      if (s > 0 && k % 3 != 0) // jordan, aol, cubic f32
+      if (s > 0 && k % 3 != 0) { // jordan, aol, cubic f32
         continue;
+      }
       double *in = doubles(2 * batch * n + 2 * n), *once = in + batch * n,
              *one = once + batch * n, *alone = one + n;
       fill_gauss(in, batch * n, 5);
@@ -181,19 +188,22 @@ Test(ortho, bits_do_not_depend_on_threads_or_batch) {
       free(again);
       free(in);
     }
+  }
 }
 
 Test(ortho, wide_and_tall_agree) {
   uint64_t rows = 50, cols = 230, n = rows * cols;
   double *in = doubles(4 * n), *turned = in + n, *wide = turned + n, *tall = wide + n;
   fill_gauss(in, n, 3);
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     turned[i % cols * rows + i / cols] = in[i];
+  }
   for (int k = 0; k < N_ITERATIONS; k++) {
     ortho(&iterations[k], 2, in, 1, rows, cols, wide);
     ortho(&iterations[k], 2, turned, 1, cols, rows, tall);
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
       cr_assert_eq(wide[i], tall[i % cols * rows + i / cols], "%s", iterations[k].name);
+    }
   }
   free(in);
 }
@@ -202,23 +212,26 @@ Test(ortho, zero_gives_zero) {
   for (int k = 0; k < N_ITERATIONS; k++) {
     double in[12 * 20] = {0}, out[12 * 20];
     ortho(&iterations[k], 2, in, 1, 12, 20, out);
-    for (int i = 0; i < 12 * 20; i++)
+    for (int i = 0; i < 12 * 20; i++) {
       cr_assert_eq(out[i], 0, "%s", iterations[k].name);
+    }
   }
 }
 
 Test(ortho, nan_and_inf_propagate) {
   static const double bad[] = {NAN, INFINITY, -INFINITY};
-  for (int k = 0; k < N_ITERATIONS; k++)
+  for (int k = 0; k < N_ITERATIONS; k++) {
     for (int b = 0; b < 3; b++) {
       double in[9 * 14], out[9 * 14];
       fill_gauss(in, 9 * 14, 2);
       in[5 * 14 + 3] = bad[b];
       ortho(&iterations[k], 2, in, 1, 9, 14, out);
-      for (int i = 0; i < 9 * 14; i++)
+      for (int i = 0; i < 9 * 14; i++) {
         cr_assert(isnan(out[i]), "%s with %g: element %d is %g", iterations[k].name,
                   bad[b], i, out[i]);
+      }
     }
+  }
 }
 
 // One singular value, s = 1 after normalization, goes through the scalar map; jordan takes 1 to about 0.7.
@@ -226,22 +239,26 @@ Test(ortho, rank_one_follows_the_scalar_map) {
   double u[30], v[70], in[30 * 70], out[30 * 70], exact[30 * 70];
   fill_gauss(u, 30, 8);
   fill_gauss(v, 70, 9);
-  for (int i = 0; i < 30 * 70; i++)
+  for (int i = 0; i < 30 * 70; i++) {
     in[i] = u[i / 70] * v[i % 70];
+  }
   for (int k = 0; k < N_ITERATIONS; k++) {
-    if (iterations[k].compute != RT_F32)
+    if (iterations[k].compute != RT_F32) {
       continue;
+    }
     ortho(&iterations[k], 2, in, 1, 30, 70, out);
     reference_double(&iterations[k], in, 30, 70, exact);
     cr_expect_lt(reference_error(out, exact, 30 * 70), 1e-4, "%s", iterations[k].name);
   }
   double s = 1;
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     s = s * (3.4445 + s * s * (-4.7750 + s * s * 2.0315));
+  }
   ortho(&iterations[JORDAN_F32], 1, in, 1, 30, 70, out);
   double norm = 0;
-  for (int i = 0; i < 30 * 70; i++)
+  for (int i = 0; i < 30 * 70; i++) {
     norm += out[i] * out[i];
+  }
   cr_expect_float_eq(sqrt(norm), s, 1e-4);
 }
 
@@ -252,7 +269,7 @@ Test(ortho, huge_and_tiny_operands) {
   uint64_t n = 20 * 31;
   double *in = doubles(4 * n), *scaled = in + n, *out = scaled + n, *same = out + n;
   fill_gauss(in, n, 4);
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 4; k++) {
     for (int e = -110; e <= 120; e += 46) {
       const struct rt_iteration *it = &iterations[kinds[k]];
       for (uint64_t i = 0; i < n; i++) {
@@ -263,6 +280,7 @@ Test(ortho, huge_and_tiny_operands) {
       ortho(it, 2, scaled, 1, 20, 31, same);
       cr_expect_arr_eq(out, same, n * sizeof *out, "%s, 2^%d", it->name, e);
     }
+  }
   free(in);
 }
 
@@ -279,8 +297,9 @@ Test(ortho, f32_operand_is_cast) {
   narrow(cast, RT_BF16, in, n);
   for (int k = 0; k < N_ITERATIONS; k++) {
     const struct rt_iteration *it = &iterations[k];
-    if (it->compute != RT_BF16)
+    if (it->compute != RT_BF16) {
       continue;
+    }
     void *scratch = malloc(rt_ortho_scratch(it, rows, cols, 2));
     rt_ortho(blas, team, it, &(struct rt_matrices){wide, RT_F32, out, 1, rows, cols},
              scratch);

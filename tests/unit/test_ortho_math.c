@@ -23,8 +23,9 @@ Test(ortho_math, rounds_as_convert_does) {
   static const uint32_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
   for (int t = 0; t < 6; t++) {
     static float x[1 << 16];
-    for (uint32_t h = 0; h < 1 << 16; h++)
+    for (uint32_t h = 0; h < 1 << 16; h++) {
       x[h] = float_of(h << 16 | tails[t]);
+    }
     ortho_scale(x, 1 << 16, 1, true);
     for (uint32_t h = 0; h < 1 << 16; h++) {
       float from = float_of(h << 16 | tails[t]);
@@ -59,15 +60,18 @@ Test(ortho_math, combine_touches_its_block_alone) {
 Test(ortho_math, mirror_makes_symmetric) {
   enum { N = 75, LD = 80 };
   static float x[N * LD];
-  for (int i = 0; i < N * LD; i++)
+  for (int i = 0; i < N * LD; i++) {
     x[i] = (float)i;
+  }
   ortho_mirror(x, LD, (struct ortho_block){0, 0, 40, 40});
   ortho_mirror(x, LD, (struct ortho_block){40, 0, 35, 40});
   ortho_mirror(x, LD, (struct ortho_block){40, 40, 35, 35});
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < LD; j++)
+  for (int i = 0; i < N; i++) {
+    for (int j = 0; j < LD; j++) {
       cr_assert_eq(x[i * LD + j], (float)(j < N && j > i ? j * LD + i : i * LD + j),
                    "%d %d", i, j);
+    }
+  }
 }
 
 Test(ortho_math, load_and_store_transpose_what_is_wide) {
@@ -81,12 +85,15 @@ Test(ortho_math, load_and_store_transpose_what_is_wide) {
   struct ortho_user wide = {in, back, true, true, true, R, C};
   ortho_load(t, LD, &wide, 0, 50);
   ortho_load(t, LD, &wide, 50, C);
-  for (int k = 0; k < C; k++)
-    for (int i = 0; i < R; i++)
+  for (int k = 0; k < C; k++) {
+    for (int i = 0; i < R; i++) {
       cr_assert_eq(bits_of(t[k * LD + i]), (uint32_t)in[i * C + k] << 16);
+    }
+  }
   ortho_store(t, LD, &wide, 0, C);
-  for (int i = 0; i < R * C; i++)
+  for (int i = 0; i < R * C; i++) {
     cr_assert_eq(back[i], (in[i] & 0x7fff) > 0x7f80 ? 0x7fc0 : in[i]);
+  }
   struct ortho_user tall = {in_f32, back_f32, false, false, false, R, C};
   ortho_load(t, LD, &tall, 0, C);
   cr_assert_eq(t[3 * LD + 2], (float)(3 * R + 2));
