@@ -68,6 +68,7 @@ struct opt_info {
   uint32_t n_hypers;
   uint32_t *hyper_at; // statement to hyper, in order of declaration
   bool reads_dtype;
+  bool guards_read_lets; // a state's `when` names a `let`
 };
 
 // One recipe with the names of its hypers.

@@ -143,6 +143,19 @@ static void check_storage_name(struct builder *b, const struct stmt *st, uint32_
   }
 }
 
+static bool names_let(const struct opt_info *o, const struct expr *e) {
+  if (e->kind == EXPR_NAME) {
+    uint32_t decl = name_map_get(&o->names, e->text);
+    return decl != NO_INDEX && o->opt->stmt[decl]->kind == STMT_LET;
+  }
+  for (uint32_t i = 0; i < e->n_args; i++) {
+    if (names_let(o, e->arg[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void check_statement(struct builder *b, uint32_t i) {
   const struct stmt *st = b->o->opt->stmt[i];
   struct name_walk rule = walk_at(b, SCOPE_RULE, i);
@@ -158,6 +171,7 @@ static void check_statement(struct builder *b, uint32_t i) {
     check_storage_name(b, st, i);
     names_check(&init, st->value);
     names_check(&rule, st->when);
+    b->o->guards_read_lets |= st->when != NULL && names_let(b->o, st->when);
     check_round(b, st);
     break;
   case STMT_INPUT:

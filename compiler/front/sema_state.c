@@ -163,6 +163,16 @@ static void bind_input(struct ctx *c, struct rule *rule, uint32_t i) {
                                 .cls = in->cls};
 }
 
+// A `let` that a state's guard may name. What is wrong with it is said where the statements are typed.
+static void bind_static_let(struct ctx *c, uint32_t i) {
+  struct diags *real = c->diags, quiet = sema_quiet(c->s);
+  uint32_t n_errors = c->n_errors;
+  c->diags = &quiet;
+  c->bind[i].value = type_expr(c, c->o->opt->stmt[i]->value);
+  c->diags = real;
+  c->n_errors = n_errors;
+}
+
 void states_bind(struct ctx *c, struct rule *rule, const struct bound_use *u) {
   uint32_t n = u->o->opt->n_stmts;
   rule->state = ARENA_ARRAY(c->s->f->arena, struct rule_state, n);
@@ -175,6 +185,8 @@ void states_bind(struct ctx *c, struct rule *rule, const struct bound_use *u) {
       bind_state(c, rule, i);
     } else if (u->o->opt->stmt[i]->kind == STMT_INPUT) {
       bind_input(c, rule, i);
+    } else if (u->o->opt->stmt[i]->kind == STMT_LET && u->o->guards_read_lets) {
+      bind_static_let(c, i);
     }
   }
 }
