@@ -161,7 +161,7 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
                                 struct str *ice) {
   struct cpu_plan *plan = ARENA_NEW(a, struct cpu_plan);
   *plan = (struct cpu_plan){
-      .arena = a, .j = j, .kernels = {.arena = a, .stream_bytes = CPU_STREAM_BYTES}};
+      .arena = a, .j = j, .kernels = {.arena = a, .stream_numel = CPU_STREAM_NUMEL}};
   const struct job *job = j->job;
   struct planner p = {.plan = plan, .j = j, .arena = a, .ice = ice};
   p.out_of = ARENA_ARRAY(a, uint32_t *, job->n_rules);

@@ -5,8 +5,10 @@
 #include "emit/cpu_host.h"
 #include "emit/kernel.h"
 
-// A quarter of a common 32 MiB last level: what `struct kernels` streams on the CPU.
-enum { CPU_STREAM_BYTES = 8 << 20 };
+// Temps of at least so many elements are written past the caches. Until a temp is written again, its parameter's and
+// its neighbour's phases move about eight arrays of its size: 32 MiB in f32, a common last level, so that a plain
+// store would first fetch each line from memory. Smaller ones stay cached.
+enum { CPU_STREAM_NUMEL = 1 << 20 };
 
 struct cpu_plan {
   struct arena *arena;

@@ -103,8 +103,7 @@ static struct slots collect_slots(const struct kernels *k, const struct phases *
   for (uint32_t i = 0; i < ph->n_temp_out; i++) {
     struct kernel_slot tensor = temp_tensor(p, ph->temp_out[i]);
     tensor.written = true;
-    tensor.streams =
-        k->stream_bytes != 0 && numel >= k->stream_bytes / storage_bytes(tensor.storage);
+    tensor.streams = k->stream_numel != 0 && numel >= k->stream_numel;
     (void)add_tensor(&s, &tensor);
   }
   return s;

@@ -29,8 +29,8 @@ struct kernel {
 struct kernels {
   struct arena *arena;
   // Outputs that a launch leaves behind and nothing reads before they would leave the caches go past them: temps of
-  // at least this many bytes; 0: never. Bits do not depend on it.
-  uint64_t stream_bytes;
+  // at least so many elements; 0: never. Bits do not depend on it.
+  uint64_t stream_numel;
   VEC(struct kernel *) list;
 };
 

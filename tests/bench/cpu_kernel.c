@@ -139,7 +139,7 @@ static int bench(const char *path, uint64_t n, uint32_t threads, uint32_t rounds
     (void)fprintf(stderr, "cannot use %s\n", path);
     return 1;
   }
-  struct kernels kernels = {.arena = a, .stream_bytes = CPU_STREAM_BYTES};
+  struct kernels kernels = {.arena = a, .stream_numel = CPU_STREAM_NUMEL};
   struct kernel_slot *slot;
   (void)kernel_find(&kernels, p, p->phase[0].kind == PHASE_HOST, n, &slot);
   struct str ice = {0};

@@ -42,7 +42,7 @@ struct cpu_case cpu_case_open(const char *path, uint32_t ordinal, const char *cp
   c.phases = read_phases(c.arena, path);
   c.phase = find_map(c.phases, ordinal);
   struct kernels *kernels = ARENA_NEW(c.arena, struct kernels);
-  *kernels = (struct kernels){.arena = c.arena, .stream_bytes = 8 << 20};
+  *kernels = (struct kernels){.arena = c.arena, .stream_numel = 1 << 20};
   struct kernel_slot *slot = NULL;
   uint32_t index = kernel_find(kernels, c.phases, c.phase, numel, &slot);
   c.kernel = kernels->list.v[index];
