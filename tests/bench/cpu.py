@@ -111,8 +111,8 @@ def heading(options):
     git = lambda *a: subprocess.run(["git", *a], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     commit = git("rev-parse", "--short", "HEAD") + (" and changes" if git("status", "--porcelain", "-uno") else "")
     return [f"## {datetime.date.today()}, commit {commit}, {cpu_name()}", "",
-            f"`python tests/bench/cpu.py {' '.join(sys.argv[1:])}`, {options.rounds} rounds, model "
-            f"{pathlib.Path(options.model).name}, load before {os.getloadavg()[0]:.1f}", ""]
+            f"`python tests/bench/cpu.py --rounds {options.rounds} --threads {' '.join(map(str, options.threads))} "
+            f"--model {os.path.relpath(options.model, ROOT)}`, load before: {os.getloadavg()[0]:.1f}", ""]
 
 
 def main():
