@@ -4,9 +4,10 @@ import unittest
 import numpy as np
 
 import formulas
-from compare import check_change, check_close
+from compare import EPS, check_change, check_close
 from specs import adamw, lion, sgd
 from stepc import SHAPES, VECTORS, follow, random_grads, random_params, run
+from tensors import round_bf16, to_bf16
 
 ALL = SHAPES | VECTORS
 CASES = {
@@ -41,6 +42,27 @@ class Elementwise(unittest.TestCase):
 
     def test_hundred_steps(self):
         self.compare(100, lambda *a: check_change(*a, steps=100, tolerance=1e-3))
+
+    def test_bf16_parameters(self):
+        """Parameters and gradients in bf16, states in f32: the update is rounded once, at the end."""
+        params = {n: round_bf16(x) for n, x in random_params(ALL).items()}
+        grads = [{n: round_bf16(x) for n, x in g.items()} for g in random_grads(ALL, 1)]
+        for name, case in CASES.items():
+            with self.subTest(name):
+                stored = {n: to_bf16(x).reshape(x.shape) for n, x in params.items()}
+                ours, states = run(case.spec, stored, [{n: to_bf16(x).reshape(x.shape) for n, x in grads[0].items()}],
+                                   case.hypers, case.statics)
+                exact, optimizers = follow(case.make, params, grads)
+                for n in ALL:
+                    keep = ~np.broadcast_to(getattr(optimizers[n], "doubtful", False), ALL[n])
+                    error = np.abs(ours[n] - exact[n])[keep]
+                    half_ulp = np.abs(round_bf16(exact[n]) - exact[n])[keep]
+                    noise = 8 * EPS * (np.abs(exact[n]) + np.abs(exact[n] - params[n]))[keep]
+                    self.assertTrue((error <= half_ulp + noise).all(), f"{name} {n}")
+                    self.assertTrue((ours[n] == round_bf16(ours[n])).all(), f"{name} {n} is bf16")
+                    for state, value in optimizers[n].state.items():
+                        check_change(f"{name} {n}/{state}", states[f"{n}/{state}"], value, 0 * value, steps=1,
+                                     tolerance=1e-6)
 
     def test_late_bias_correction(self):
         shape = {"x": (19,)}
