@@ -111,6 +111,7 @@ static struct diag *report(struct diags *d, struct span at, enum diag_code code,
   }
   struct str text = format_text(d->arena, info->text, args, n_args, escape);
   if (already_said(d, at, code, text)) {
+    d->n_repeated += severity == SEV_ERROR;
     return NULL;
   }
   if (severity == SEV_ERROR) {

@@ -73,6 +73,7 @@ struct diags {
   struct sources *sources;
   VEC(struct diag *) list; // in order of report; sorted by place when rendered
   uint32_t n_errors, n_warnings;
+  uint32_t n_repeated;  // errors not recorded because they were already
   uint32_t error_limit; // errors kept; 20 by default. Past it they are counted, not kept
   bool warnings_are_errors;
   bool muted[N_DIAG_CODES]; // -Wno-name

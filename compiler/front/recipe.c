@@ -159,7 +159,7 @@ struct job *sema_job(struct front *f, const struct program *p, const struct mode
   struct job_builder b = {
       .s = &s, .f = f, .model = m, .job = ARENA_NEW(f->arena, struct job)};
   b.job->model = m;
-  uint32_t before = f->diags->n_errors;
+  uint32_t before = sema_errors(&s);
   struct hyper_list h = {0};
   if (recipe != NULL) {
     const struct recipe_info *r = recipe_check(&s, recipe);
@@ -174,9 +174,9 @@ struct job *sema_job(struct front *f, const struct program *p, const struct mode
   }
   settings_set(&s, &b.line, o->set, o->n_sets, &h);
   hypers_check(&s, &h);
-  if (f->diags->n_errors == before) {
+  if (sema_errors(&s) == before) {
     fill_uses(&b, &h);
     fill_rules(&b);
   }
-  return f->diags->n_errors == before ? b.job : NULL;
+  return sema_errors(&s) == before ? b.job : NULL;
 }

@@ -125,7 +125,7 @@ static void try_target(struct checker *c, struct target *t, const double *hyper)
   }
   struct instance in = rule_instantiate(c->s, d, &c->use, t);
   c->fits |= in.fit != FIT_REQUIRE;
-  if (in.fit == FIT_OK && d->n_errors == c->s->errors_before) {
+  if (in.fit == FIT_OK && sema_errors(c->s) == c->s->errors_before) {
     lint(c, in.rule, hyper);
   }
 }
@@ -242,15 +242,15 @@ static void check_line(struct sema *s, struct bound_use *u) {
 }
 
 static void check_recipe(struct sema *s, const struct recipe *r, bool warn) {
-  uint32_t before = s->f->diags->n_errors;
+  uint32_t before = sema_errors(s);
   const struct recipe_info *info = recipe_check(s, r);
   struct hyper_list h = {0};
   hypers_add_recipe(s, info, &h);
   struct job_lines l = recipe_lines(s, info);
-  for (uint32_t i = 0; i < l.n && s->f->diags->n_errors == before; i++) {
+  for (uint32_t i = 0; i < l.n && sema_errors(s) == before; i++) {
     check_line(s, &l.use[i]);
   }
-  if (warn && s->f->diags->n_errors == before) {
+  if (warn && sema_errors(s) == before) {
     unused_recipe(s, info);
   }
 }
@@ -260,7 +260,7 @@ static void check_module(struct sema *s, const struct module *m, bool root) {
     const struct decl *d = &m->decl.v[i];
     if (d->kind == DECL_OPTIMIZER) {
       check_optimizer(s, d->optimizer);
-      if (root && s->f->diags->n_errors == s->errors_before) {
+      if (root && sema_errors(s) == s->errors_before) {
         unused_optimizer(s, sema_optimizer(s, d->optimizer));
       }
     } else if (d->kind == DECL_RECIPE) {
@@ -270,11 +270,12 @@ static void check_module(struct sema *s, const struct module *m, bool root) {
 }
 
 void sema_check(struct front *f, const struct program *p) {
-  struct sema s = {.f = f, .program = p, .errors_before = f->diags->n_errors};
+  struct sema s = {.f = f, .program = p};
+  s.errors_before = sema_errors(&s);
   for (uint32_t m = p->module.n; m-- > 0;) { // imports before those that use them
     check_module(&s, p->module.v[m], m == 0);
   }
-  if (f->diags->n_errors == s.errors_before) {
+  if (sema_errors(&s) == s.errors_before) {
     unused_imports(&s);
   }
 }

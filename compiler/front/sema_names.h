@@ -87,6 +87,11 @@ struct sema {
   VEC(struct opt_info *) opt;
 };
 
+// Errors found so far, those too that an earlier look at the same program had told.
+static inline uint32_t sema_errors(const struct sema *s) {
+  return s->f->diags->n_errors + s->f->diags->n_repeated;
+}
+
 // Binds the names of an optimizer (once; later calls return the same) and reports what is wrong with them.
 const struct opt_info *sema_optimizer(struct sema *s, const struct optimizer *o);
 struct recipe_info *sema_recipe_names(struct sema *s, const struct recipe *r);

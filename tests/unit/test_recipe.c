@@ -239,6 +239,24 @@ Test(recipe, rows_of_a_vector_in_when) {
   arena_free(a);
 }
 
+// What a check has told is not told again, and the job is refused all the same.
+Test(recipe, a_job_after_a_check_that_failed_is_refused) {
+  struct arena *a = arena_new(0);
+  struct example x;
+  (void)job_of(&x, a,
+               "spec 1\n"
+               "optimizer o {\n"
+               "  hyper lr : f32 = 0.1\n"
+               "  param := param - rl * grad\n"
+               "}\n");
+  cr_assert_eq(x.diags.n_errors, 1);
+  struct model_param p = {.name = STR("w"), .shape = {1, {4}}, .tied_to = UINT32_MAX};
+  struct model m = {.world = 1, .param = &p, .n_params = 1};
+  cr_expect_null(sema_job(&x.front, x.program, &m, &(struct job_options){0}));
+  cr_expect_eq(x.diags.n_errors, 1);
+  arena_free(a);
+}
+
 // Mistakes that do not hang together are all told, and nothing else.
 Test(recipe, independent_mistakes_give_independent_messages) {
   struct arena *a = arena_new(0);
