@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct phases *read_phases(struct arena *a, const char *path) {
+static const struct phases *parse_phases(struct arena *a, const char *path,
+                                         struct str text) {
   struct front *f = ARENA_NEW(a, struct front);
   *f = (struct front){.arena = a,
                       .sources = ARENA_NEW(a, struct sources),
                       .diags = ARENA_NEW(a, struct diags)};
   f->sources->arena = a;
   diags_init(f->diags, a, f->sources);
-  struct str text;
-  cr_assert(golden_read(a, path, &text), "cannot read %s", path);
   uint32_t file = source_add(f->sources, str_of(path), text);
   struct ir *ir = ir_parse(f, file);
   struct str said = diag_render(f->diags, DIAG_TEXT, false, a);
-  cr_assert(ir != NULL && f->diags->n_errors == 0, "%.*s", STR_FMT(said));
+  cr_assert(ir != NULL && f->diags->n_errors == 0, "%.*s\n%.*s", STR_FMT(said),
+            STR_FMT(text));
   return phases_cut(a, ir);
 }
 
@@ -38,8 +38,16 @@ static uint32_t find_map(const struct phases *p, uint32_t ordinal) {
 
 struct cpu_case cpu_case_open(const char *path, uint32_t ordinal, const char *cpu,
                               uint64_t numel) {
-  struct cpu_case c = {.arena = arena_new(0)};
-  c.phases = read_phases(c.arena, path);
+  struct arena *a = arena_new(0);
+  struct str text;
+  cr_assert(golden_read(a, path, &text), "cannot read %s", path);
+  return cpu_case_open_on(a, path, text, ordinal, cpu, numel);
+}
+
+struct cpu_case cpu_case_open_on(struct arena *a, const char *path, struct str text,
+                                 uint32_t ordinal, const char *cpu, uint64_t numel) {
+  struct cpu_case c = {.arena = a};
+  c.phases = parse_phases(a, path, text);
   c.phase = find_map(c.phases, ordinal);
   struct kernels *kernels = ARENA_NEW(c.arena, struct kernels);
   *kernels = (struct kernels){.arena = c.arena, .stream_numel = 1 << 20};

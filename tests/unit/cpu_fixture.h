@@ -16,6 +16,9 @@ struct cpu_case {
 // whether temps go past the caches.
 struct cpu_case cpu_case_open(const char *path, uint32_t ordinal, const char *cpu,
                               uint64_t numel);
+// The same of a text on the arena `a`, which the case takes over.
+struct cpu_case cpu_case_open_on(struct arena *a, const char *path, struct str text,
+                                 uint32_t ordinal, const char *cpu, uint64_t numel);
 void cpu_case_close(struct cpu_case *c);
 
 // Raw tensors by slot, `n` elements each, filled with random and special values.

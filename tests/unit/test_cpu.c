@@ -2,6 +2,7 @@
 #include "cpu_fixture.h"
 
 #include "random.h"
+#include "random_ir.h"
 
 #include <criterion/criterion.h>
 
@@ -52,6 +53,19 @@ Test(cpu, kernels_equal_plain_c_on_any_cut) {
         check_phase(files[f].path, i, cpus[t], 1 << 24);
       }
     }
+  }
+}
+
+Test(cpu, random_rules_equal_plain_c) {
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    struct arena *a = arena_new(0);
+    struct str text = random_ir(a, 5 + (uint32_t)seed, seed);
+    struct cpu_case c =
+        cpu_case_open_on(a, "random.ir", text, 0, cpus[seed % N_TARGETS], 1);
+    for (uint64_t piece = 0; piece < 20; piece++) {
+      check_pieces(&c, piece);
+    }
+    cpu_case_close(&c);
   }
 }
 
