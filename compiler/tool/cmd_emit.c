@@ -1,4 +1,5 @@
 // stepc emit: what the compiler makes, as text on standard output, in files, or compared with files.
+#include "emit/cuda.h"
 #include "tool/diff.h"
 #include "tool/file.h"
 #include "tool/job.h"
@@ -73,9 +74,21 @@ static enum exit_code parse_kind(struct emit *e, struct str word) {
                            later_kinds[i][0], later_kinds[i][1]));
     }
   }
-  return usage_error(e->tool,
-                     str_fmt(a, "--emit takes ast, ir, phases, llvm, asm; what is `%s`?",
-                             str_escape(a, word).p));
+  return usage_error(
+      e->tool, str_fmt(a, "--emit takes ast, ir, phases, llvm, asm, cuda; what is `%s`?",
+                       str_escape(a, word).p));
+}
+
+// A target names what its kinds are made for; one that makes none of those asked for is a mistake.
+static enum exit_code check_target(struct emit *e) {
+  bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM], cuda = e->wants[EMIT_CUDA];
+  if (e->setup.in.names_cuda && !cuda) {
+    return usage_error(e->tool, STR("--target cuda is for --emit=cuda"));
+  }
+  if (e->setup.in.names_cpu && cuda && !cpu) {
+    return usage_error(e->tool, STR("--target cpu is for --emit=llvm and asm"));
+  }
+  return EXIT_OK;
 }
 
 static enum exit_code parse_kinds(struct emit *e) {
@@ -149,6 +162,38 @@ static bool emit_code(struct emit *e, enum emit_kind kind) {
   return text.n != 0;
 }
 
+static struct str shown_path(struct arena *a, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return str_escape(a, str_of(path[0] == '/' ? slash + 1 : path));
+}
+
+// The command that makes the CUDA text again. Paths of this machine are cut to their last part.
+static struct str cuda_command(const struct emit *e) {
+  struct arena *a = e->tool->arena;
+  struct buf b = buf_new(a);
+  buf_puts(&b, "stepc emit");
+  for (int i = 0; i < e->tool->args.n_operands; i++) {
+    buf_printf(&b, " %s", shown_path(a, e->tool->args.operand[i]).p);
+  }
+  buf_printf(&b, " --model %s", shown_path(a, str_cstr(a, e->setup.in.model)).p);
+  for (uint32_t i = 0; i < e->setup.in.n_defines; i++) {
+    buf_printf(&b, " -D %s", str_escape(a, e->setup.in.define[i].text).p);
+  }
+  buf_puts(&b, args_value(&e->tool->args, OPT_FROM) != NULL ? " --from=ir" : "");
+  buf_puts(&b, " --emit=cuda");
+  return buf_done(&b);
+}
+
+static bool emit_cuda(struct emit *e) {
+  struct cuda_text *text =
+      cuda_emit(&e->tool->front, e->driver.ir, cuda_command(e), &e->driver.ice);
+  for (uint32_t i = 0; text != NULL && i < text->n_kernels; i++) {
+    struct output o = {text->kernel[i].file, text->kernel[i].source};
+    VEC_PUSH(e->tool->arena, e->out, o);
+  }
+  return text != NULL;
+}
+
 // ---- --from=ir
 
 // The IR text in the last operand, verified. NULL: reported.
@@ -186,7 +231,8 @@ static bool replace_rule(struct emit *e, struct ir *ir) {
 
 static enum exit_code emit_ir_alone(struct emit *e, const struct ir *ir) {
   struct tool *t = e->tool;
-  if (e->wants[EMIT_AST] || e->wants[EMIT_LLVM] || e->wants[EMIT_ASM]) {
+  if (e->wants[EMIT_AST] || e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] ||
+      e->wants[EMIT_CUDA]) {
     return usage_error(
         t, STR("IR text alone gives ir and phases; code needs SPEC and --model too"));
   }
@@ -273,13 +319,14 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
     emit_ast(e);
   }
   bool needs_job = edited != NULL || e->wants[EMIT_IR] || e->wants[EMIT_PHASES] ||
-                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM];
+                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || e->wants[EMIT_CUDA];
   if (!needs_job) {
     return report(e->tool);
   }
   if (in->model.n == 0) {
     return usage_error(
-        e->tool, STR("ir, phases, llvm and asm are made for a model: --model MODEL"));
+        e->tool,
+        STR("ir, phases, llvm, asm and cuda are made for a model: --model MODEL"));
   }
   if (!driver_model(f, in, d) || !driver_job(f, in, d) || !driver_lower(f, in, d)) {
     return job_failed(e->tool, d);
@@ -287,13 +334,13 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
   if (edited != NULL && !replace_rule(e, edited)) {
     return EXIT_INPUT;
   }
-  for (uint32_t kind = EMIT_IR; kind <= EMIT_ASM; kind++) {
+  for (uint32_t kind = EMIT_IR; kind <= EMIT_CUDA; kind++) {
     if (!e->wants[kind]) {
       continue;
     }
     if (kind == EMIT_IR || kind == EMIT_PHASES) {
       emit_rules(e, (enum emit_kind)kind);
-    } else if (!emit_code(e, (enum emit_kind)kind)) {
+    } else if (kind == EMIT_CUDA ? !emit_cuda(e) : !emit_code(e, (enum emit_kind)kind)) {
       return job_failed(e->tool, d);
     }
   }
@@ -307,6 +354,9 @@ enum exit_code cmd_emit(struct tool *t) {
   enum exit_code code = job_setup(t, &e.setup);
   if (code == EXIT_OK) {
     code = parse_kinds(&e);
+  }
+  if (code == EXIT_OK) {
+    code = check_target(&e);
   }
   if (code != EXIT_OK) {
     return code;

@@ -7,6 +7,9 @@
 // What to compile. `spec` is FILE or FILE:NAME.
 struct driver_input {
   struct str spec, model, cpu;
+  bool names_cpu;  // --target cpu or cpu:NAME was given
+  bool names_cuda; // --target cuda or cuda:ARCH was given
+  struct str arch; // "sm_90a"; empty where --target has none
   const struct setting *define, *set;
   uint32_t n_defines, n_sets;
   struct pass_log log; // after == NULL: none

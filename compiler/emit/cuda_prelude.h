@@ -1,0 +1,12 @@
+// The device helpers of prelude.cuh, section by section.
+#ifndef STEPC_EMIT_CUDA_PRELUDE_H
+#define STEPC_EMIT_CUDA_PRELUDE_H
+
+#include "base/str.h"
+
+extern const char cuda_prelude_text[]; // the whole file; made by CMake
+
+// Appends the sections named in `want`, in the file's order, between marks that name the file.
+void cuda_prelude_put(struct buf *b, const char *const *want, uint32_t n);
+
+#endif

@@ -1,0 +1,318 @@
+// Device helpers of generated kernels. The compiler pastes the sections that a kernel uses, in this order; `//: NAME`
+// begins one. What a kernel says before it: N_PTRS, BLOCK, LANES (4 or 8) and, for gradients, `grad_element`.
+// Every rounding is an explicit intrinsic: bits do not depend on compiler flags (DESIGN section 4).
+
+//: tensor
+struct tensor {
+  void *ptr[N_PTRS];
+  unsigned long long numel;
+  unsigned first_tile; // tiles of all rows before this one
+  unsigned scalars;    // where its numbers begin
+};
+
+// The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
+// begins at the row of the tile before.
+static __device__ __forceinline__ unsigned find_tensor(const struct tensor *tensors,
+                                                       unsigned n, unsigned row,
+                                                       unsigned tile) {
+  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
+    return row;
+  }
+  unsigned end = n;
+  while (end - row > 1) {
+    const unsigned middle = row + (end - row) / 2;
+    if (tensors[middle].first_tile <= tile) {
+      row = middle;
+    } else {
+      end = middle;
+    }
+  }
+  return row;
+}
+
+//: verdict
+struct verdict {
+  float clip;
+  unsigned skip;
+  double norm;
+};
+
+//: wide
+static __device__ __forceinline__ bool is_wide(const void *p) {
+  return (unsigned long long)p % 16 == 0;
+}
+
+//: read_f32
+// All LANES elements, 16 bytes an access.
+static __device__ __forceinline__ void read_all(float *x, const float *p) {
+#pragma unroll
+  for (int i = 0; i < LANES; i += 4) {
+    const float4 v = *(const float4 *)(p + i);
+    x[i] = v.x;
+    x[i + 1] = v.y;
+    x[i + 2] = v.z;
+    x[i + 3] = v.w;
+  }
+}
+
+// The first n, one by one; 0 for the others.
+static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
+#pragma unroll
+  for (unsigned i = 0; i < LANES; i++) {
+    x[i] = i < n ? p[i] : 0.0f;
+  }
+}
+
+//: write_f32
+static __device__ __forceinline__ void write_all(float *p, const float *x) {
+#pragma unroll
+  for (int i = 0; i < LANES; i += 4) {
+    *(float4 *)(p + i) = make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]);
+  }
+}
+
+static __device__ __forceinline__ void write_some(float *p, const float *x, unsigned n) {
+#pragma unroll
+  for (unsigned i = 0; i < LANES; i++) {
+    if (i < n) {
+      p[i] = x[i];
+    }
+  }
+}
+
+//: read_bf16
+// bf16 rests as the upper half of an f32.
+static __device__ __forceinline__ float widen(unsigned half) {
+  return __uint_as_float(half << 16);
+}
+
+static __device__ __forceinline__ void read_all(float *x, const unsigned short *p) {
+  const uint4 v = *(const uint4 *)p;
+  const unsigned pair[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    x[2 * i] = widen(pair[i] & 0xffffu);
+    x[2 * i + 1] = widen(pair[i] >> 16);
+  }
+}
+
+static __device__ __forceinline__ void read_some(float *x, const unsigned short *p,
+                                                 unsigned n) {
+#pragma unroll
+  for (unsigned i = 0; i < LANES; i++) {
+    x[i] = i < n ? widen(p[i]) : 0.0f;
+  }
+}
+
+//: write_bf16
+// The value is rounded already: what is cut off is zero.
+static __device__ __forceinline__ unsigned narrow(float x) {
+  return __float_as_uint(x) >> 16;
+}
+
+static __device__ __forceinline__ void write_all(unsigned short *p, const float *x) {
+  unsigned pair[4];
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    pair[i] = narrow(x[2 * i]) | narrow(x[2 * i + 1]) << 16;
+  }
+  *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
+}
+
+static __device__ __forceinline__ void write_some(unsigned short *p, const float *x,
+                                                  unsigned n) {
+#pragma unroll
+  for (unsigned i = 0; i < LANES; i++) {
+    if (i < n) {
+      p[i] = (unsigned short)narrow(x[i]);
+    }
+  }
+}
+
+//: round_bf16
+// To bf16 and back: to nearest even; every NaN becomes 0x7fc0. Integer code, so that denormals are kept.
+static __device__ __forceinline__ float round_bf16(float x) {
+  const unsigned u = __float_as_uint(x);
+  const unsigned rounded = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
+  return __uint_as_float(x != x ? 0x7fc00000u : rounded);
+}
+
+//: sign
+static __device__ __forceinline__ float sign(float x) {
+  return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x != x ? x : 0.0f;
+}
+
+//: minimum
+// NaN passes on; -0 < +0. Equal values differ in their sign bit at most.
+static __device__ __forceinline__ float minimum(float a, float b) {
+  if (a != a || b != b) {
+    return __fadd_rn(a, b);
+  }
+  if (a == b) {
+    return __uint_as_float(__float_as_uint(a) | __float_as_uint(b));
+  }
+  return a < b ? a : b;
+}
+
+//: maximum
+// NaN passes on; -0 < +0. Equal values differ in their sign bit at most.
+static __device__ __forceinline__ float maximum(float a, float b) {
+  if (a != a || b != b) {
+    return __fadd_rn(a, b);
+  }
+  if (a == b) {
+    return __uint_as_float(__float_as_uint(a) & __float_as_uint(b));
+  }
+  return a > b ? a : b;
+}
+
+//: binned
+// A sum that does not depend on order: terms exact in double go into bins at fixed exponents, the two highest occupied
+// bins are kept (Demmel and Nguyen 2013; Ahrens, Demmel and Nguyen 2020). Bin i counts in units of 2^(40 i) and takes
+// terms below 2^(40 i + 39). `carry` counts multiples of 2^50 units.
+enum { BIN_WIDTH = 40, BIN_MIN = -23 };
+enum { SAW_NAN = 1, SAW_INF = 2 };
+
+struct binned {
+  double sum[2], carry[2]; // of the bins `top` and `top` - 1
+  int top;
+  unsigned specials; // SAW_...
+};
+
+static __device__ __forceinline__ double power_of_2(int e) {
+  return __longlong_as_double((long long)(e + 1023) << 52);
+}
+
+static __device__ __forceinline__ void clear(struct binned *b) {
+  b->sum[0] = b->sum[1] = b->carry[0] = b->carry[1] = 0.0;
+  b->top = BIN_MIN;
+  b->specials = 0;
+}
+
+// Moves whole multiples of 2^50 units to the carry.
+static __device__ __forceinline__ void renormalize(struct binned *b, int k) {
+  const int e = (b->top - k) * BIN_WIDTH + 50;
+  const double whole = floor(__dadd_rn(__dmul_rn(b->sum[k], power_of_2(-e)), 0.5));
+  b->sum[k] = __dsub_rn(b->sum[k], __dmul_rn(whole, power_of_2(e)));
+  b->carry[k] = __dadd_rn(b->carry[k], whole);
+}
+
+// A larger term came: bins that are no longer among the two highest are dropped.
+static __device__ __forceinline__ void raise(struct binned *b, int top) {
+  const bool next = b->top == top - 1;
+  b->sum[1] = next ? b->sum[0] : 0.0;
+  b->carry[1] = next ? b->carry[0] : 0.0;
+  b->sum[0] = b->carry[0] = 0.0;
+  b->top = top;
+}
+
+static __device__ __forceinline__ void merge(struct binned *into,
+                                             const struct binned *from) {
+  into->specials |= from->specials;
+  if (from->top > into->top) {
+    raise(into, from->top);
+  }
+  const int shift = into->top - from->top;
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    if (k >= shift) {
+      const bool same = shift == 0;
+      into->sum[k] = __dadd_rn(into->sum[k], same ? from->sum[k] : from->sum[0]);
+      into->carry[k] = __dadd_rn(into->carry[k], same ? from->carry[k] : from->carry[0]);
+      renormalize(into, k);
+    }
+  }
+}
+
+// The sums of a block's threads in thread 0.
+static __device__ __forceinline__ void merge_block(struct binned *b) {
+  __shared__ struct binned share[BLOCK];
+  share[threadIdx.x] = *b;
+  for (unsigned half = BLOCK / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) {
+      merge(&share[threadIdx.x], &share[threadIdx.x + half]);
+    }
+  }
+  *b = share[threadIdx.x];
+}
+
+//: squares
+// Adding a term to it rounds the term to the bin's unit.
+static __device__ __forceinline__ double anchor(int bin) {
+  return __dmul_rn(1.5, power_of_2(bin * BIN_WIDTH + 52));
+}
+
+// The bin where x, not 0, is at least half a unit and less than 2^39 units.
+static __device__ __forceinline__ int bin_of(double x) {
+  const int above = (int)(__double_as_longlong(x) >> 52 & 0x7ff) - 1022; // x < 2^above
+  const int bin = (above + BIN_WIDTH * 64) / BIN_WIDTH - 64;             // rounds down
+  return bin < BIN_MIN ? BIN_MIN : bin;
+}
+
+// With its last bit set a term is never half way between two multiples of a unit: rounding does not look at the sum.
+static __device__ __forceinline__ double odd(double x) {
+  return __longlong_as_double(__double_as_longlong(x) | 1);
+}
+
+// Adds x * x for LANES values. At most 1024 terms between renormalizations.
+static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
+  unsigned largest = 0;
+#pragma unroll
+  for (int i = 0; i < LANES; i++) {
+    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu; // ordered like the values
+    if (magnitude >= 0x7f800000u) {
+      b->specials |= magnitude > 0x7f800000u ? SAW_NAN : SAW_INF;
+      x[i] = 0.0f;
+    } else {
+      largest = magnitude > largest ? magnitude : largest;
+    }
+  }
+  if (largest == 0) {
+    return;
+  }
+  const double most = __uint_as_float(largest);
+  const int bin = bin_of(__dmul_rn(most, most));
+  if (bin > b->top) {
+    raise(b, bin);
+  }
+  const double high_anchor = anchor(b->top), low_anchor = anchor(b->top - 1);
+  double high = __dadd_rn(high_anchor, b->sum[0]), low = __dadd_rn(low_anchor, b->sum[1]);
+#pragma unroll
+  for (int i = 0; i < LANES; i++) {
+    const double term = __dmul_rn(x[i], x[i]); // exact: 48 bits
+    const double sum = __dadd_rn(high, odd(term));
+    const double rest = __dadd_rn(term, __dsub_rn(high, sum));
+    high = sum;
+    low = __dadd_rn(low, odd(rest));
+  }
+  b->sum[0] = __dsub_rn(high, high_anchor);
+  b->sum[1] = __dsub_rn(low, low_anchor);
+}
+
+//: value
+// The sum of terms that are not negative, rounded once. In units of the lower bin it is an integer below 2^126.
+static __device__ __forceinline__ double value_of(const struct binned *b) {
+  if (b->specials != 0) {
+    return __longlong_as_double(b->specials & SAW_NAN ? 0x7ff8000000000000
+                                                      : 0x7ff0000000000000);
+  }
+  const int e = (b->top - 1) * BIN_WIDTH;
+  const double lower = power_of_2(e);
+  const long long carry = (long long)b->carry[0];
+  const long long t = (long long)__dmul_rn(b->sum[0], power_of_2(-e - BIN_WIDTH)) +
+                      (long long)__dmul_rn(b->carry[1], 1024.0); // in units of the upper bin
+  const long long s = (long long)__dmul_rn(b->sum[1], power_of_2(-e));
+  // carry * 2^90 + t * 2^40 + s in two words, two's complement
+  const unsigned long long lo = (unsigned long long)t * (1ull << 40) + (unsigned long long)s;
+  const long long hi = carry * (1ll << 26) + (t >> 24) + (s >> 63) +
+                       (lo < (unsigned long long)s);
+  if (hi == 0) {
+    return __dmul_rn(__ull2double_rn(lo), lower);
+  }
+  const int shift = 64 - __clzll(hi); // 1 to 63: bits that do not fit one word; their disjunction decides ties
+  const unsigned long long lost = lo << (64 - shift);
+  const unsigned long long word =
+      (unsigned long long)hi << (64 - shift) | lo >> shift | (lost != 0);
+  return __dmul_rn(__dmul_rn(__ull2double_rn(word), power_of_2(shift)), lower);
+}
