@@ -24,57 +24,51 @@ enum {
   N_ARRAYS
 }; // of a parameter: itself, gradient, first two states, the first map's temporary
 
-// Elements [begin, end) of one parameter.
+// Elements [begin, end) of one parameter; the C loops prefetch `ahead` elements.
 typedef void (*part_fn)(const struct bench *b, uint32_t param, void *const *x,
-                        uint64_t begin, uint64_t end);
+                        uint64_t begin, uint64_t end, size_t ahead);
 
 static float *at(void *array, uint64_t begin) {
   return (float *)array + begin;
 }
 
 static void run_memcpy(const struct bench *b, uint32_t param, void *const *x,
-                       uint64_t begin, uint64_t end) {
-  (void)b, (void)param;
+                       uint64_t begin, uint64_t end, size_t ahead) {
+  (void)b, (void)param, (void)ahead;
   memcpy(at(x[M], begin), at(x[G], begin), (end - begin) * sizeof(float));
 }
 
 static void run_read4_write3(const struct bench *b, uint32_t param, void *const *x,
-                             uint64_t begin, uint64_t end) {
+                             uint64_t begin, uint64_t end, size_t ahead) {
   (void)b, (void)param;
   loop_read4_write3(at(x[M], begin), at(x[G], begin), at(x[V], begin), at(x[P], begin),
-                    end - begin, AHEAD);
+                    end - begin, ahead);
 }
 
 static void run_adamw(const struct bench *b, uint32_t param, void *const *x,
-                      uint64_t begin, uint64_t end) {
+                      uint64_t begin, uint64_t end, size_t ahead) {
   (void)b, (void)param;
   loop_adamw(at(x[M], begin), at(x[G], begin), at(x[V], begin), at(x[P], begin),
-             end - begin, 0);
-}
-
-static void run_adamw_prefetch(const struct bench *b, uint32_t param, void *const *x,
-                               uint64_t begin, uint64_t end) {
-  (void)b, (void)param;
-  loop_adamw(at(x[M], begin), at(x[G], begin), at(x[V], begin), at(x[P], begin),
-             end - begin, AHEAD);
+             end - begin, ahead);
 }
 
 static void run_momentum(const struct bench *b, uint32_t param, void *const *x,
-                         uint64_t begin, uint64_t end) {
+                         uint64_t begin, uint64_t end, size_t ahead) {
   (void)b, (void)param;
-  loop_momentum(at(x[M], begin), at(x[G], begin), at(x[U], begin), end - begin, AHEAD);
+  loop_momentum(at(x[M], begin), at(x[G], begin), at(x[U], begin), end - begin, ahead);
 }
 
 static void run_momentum_bf16(const struct bench *b, uint32_t param, void *const *x,
-                              uint64_t begin, uint64_t end) {
+                              uint64_t begin, uint64_t end, size_t ahead) {
   (void)b, (void)param;
   loop_momentum_bf16(at(x[M], begin), at(x[G], begin), (uint16_t *)x[U] + begin,
-                     end - begin, AHEAD);
+                     end - begin, ahead);
 }
 
 // The generated code of a parameter's first map alone, on the arrays that the step gave it.
 static void run_first_map(const struct bench *b, uint32_t param, void *const *x,
-                          uint64_t begin, uint64_t end) {
+                          uint64_t begin, uint64_t end, size_t ahead) {
+  (void)ahead;
   static const float scalar[16] = {0.95f, 0.05f, 0.95f, 0.05f};
   const struct rt_op *op = b->op[param];
   const struct rt_kernel *k = &b->program->kernel[op->kernel];
@@ -89,20 +83,24 @@ static void run_first_map(const struct bench *b, uint32_t param, void *const *x,
 static const struct arm {
   const char *name;
   part_fn fn;        // NULL: the whole step through the runtime
+  size_t ahead;      // prefetch distance in elements
   uint32_t n_states; // for rules with so many states
   uint32_t temp,
       bytes; // and a temporary of so many bytes (0: none); read and written per element
 } arms[] = {
-    {"stepc AdamW, whole step", NULL, 2, 0, 28},
-    {"C read 4 write 3, prefetch", run_read4_write3, 2, 0, 28},
-    {"C AdamW, prefetch", run_adamw_prefetch, 2, 0, 28},
-    {"C AdamW", run_adamw, 2, 0, 28},
-    {"memcpy", run_memcpy, 2, 0, 8},
-    {"stepc momentum phase", run_first_map, 1, 4, 16},
-    {"C momentum, non-temporal u", run_momentum, 1, 4, 16},
-    {"stepc momentum phase, bf16 u", run_first_map, 1, 2, 14},
-    {"C momentum, non-temporal bf16 u", run_momentum_bf16, 1, 2, 14},
-    {"stepc Muon, whole step", NULL, 1, 2, 0},
+    {"stepc AdamW, whole step", NULL, 0, 2, 0, 28},
+    {"C read 4 write 3", run_read4_write3, 0, 2, 0, 28},
+    {"C read 4 write 3, prefetch", run_read4_write3, AHEAD, 2, 0, 28},
+    {"C AdamW", run_adamw, 0, 2, 0, 28},
+    {"C AdamW, prefetch", run_adamw, AHEAD, 2, 0, 28},
+    {"memcpy", run_memcpy, 0, 2, 0, 8},
+    {"stepc momentum phase", run_first_map, 0, 1, 4, 16},
+    {"C momentum, non-temporal", run_momentum, 0, 1, 4, 16},
+    {"C momentum, non-temporal, prefetch", run_momentum, AHEAD, 1, 4, 16},
+    {"stepc momentum phase, bf16 result", run_first_map, 0, 1, 2, 14},
+    {"C momentum, non-temporal bf16", run_momentum_bf16, 0, 1, 2, 14},
+    {"C momentum, non-temporal bf16, prefetch", run_momentum_bf16, AHEAD, 1, 2, 14},
+    {"stepc Muon, whole step", NULL, 0, 1, 2, 0},
 };
 enum { N_ARMS = sizeof arms / sizeof arms[0] };
 
@@ -133,7 +131,7 @@ static void run_item(void *ctx, uint64_t index, uint32_t thread) {
       x[M + s] = steprt_buffer(w->b->rt, p->first_state + s);
     }
     w->arm->fn(w->b, i, x, item->n == 1 ? item->begin : 0,
-               item->n == 1 ? item->end : p->numel);
+               item->n == 1 ? item->end : p->numel, w->arm->ahead);
   }
 }
 
