@@ -123,8 +123,9 @@ static bool search_beside_program(struct search *s) {
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
   struct str at = {exe, n > 0 && (size_t)n < sizeof exe ? (size_t)n : 0};
   for (int up = 0; up < 3; up++) {
-    while (at.n > 0 && at.p[--at.n] != '/') {
-    }
+    do {
+      at.n -= at.n != 0;
+    } while (at.n > 0 && at.p[at.n] != '/');
     struct str venv = str_fmt(s->arena, "%.*s/.venv", STR_FMT(at));
     if (at.n != 0 && access(venv.p, F_OK) == 0 && search_wheel(s, venv)) {
       return true;

@@ -64,7 +64,7 @@ static struct str describe_rest(struct arena *a, const struct job *job,
   for (uint32_t r = 0; r < job->n_rules; r++) {
     rules += !c->rule[r];
   }
-  if (tensors == 0) {
+  if (largest == NULL) {
     return STR("");
   }
   return str_fmt(a,
