@@ -3,6 +3,7 @@
 #include "tool/diff.h"
 #include "tool/file.h"
 #include "tool/job.h"
+#include "tool/objects.h"
 
 #include <string.h>
 
@@ -49,6 +50,7 @@ struct emit {
   struct job_setup setup;
   struct driver driver;
   bool wants[N_EMIT_KINDS];
+  struct objects objects; // with ptx or cubin
   VEC(struct output) out;
 };
 
@@ -75,20 +77,10 @@ static enum exit_code parse_kind(struct emit *e, struct str word) {
     }
   }
   return usage_error(
-      e->tool, str_fmt(a, "--emit takes ast, ir, phases, llvm, asm, cuda; what is `%s`?",
-                       str_escape(a, word).p));
-}
-
-// A target names what its kinds are made for; one that makes none of those asked for is a mistake.
-static enum exit_code check_target(struct emit *e) {
-  bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM], cuda = e->wants[EMIT_CUDA];
-  if (e->setup.in.names_cuda && !cuda) {
-    return usage_error(e->tool, STR("--target cuda is for --emit=cuda"));
-  }
-  if (e->setup.in.names_cpu && cuda && !cpu) {
-    return usage_error(e->tool, STR("--target cpu is for --emit=llvm and asm"));
-  }
-  return EXIT_OK;
+      e->tool,
+      str_fmt(a,
+              "--emit takes ast, ir, phases, llvm, asm, cuda, ptx, cubin; what is `%s`?",
+              str_escape(a, word).p));
 }
 
 static enum exit_code parse_kinds(struct emit *e) {
@@ -184,14 +176,42 @@ static struct str cuda_command(const struct emit *e) {
   return buf_done(&b);
 }
 
-static bool emit_cuda(struct emit *e) {
+static bool wants_objects(const struct emit *e) {
+  return e->wants[EMIT_PTX] || e->wants[EMIT_CUBIN];
+}
+
+static bool wants_cuda(const struct emit *e) {
+  return e->wants[EMIT_CUDA] || wants_objects(e);
+}
+
+static void add_object(struct emit *e, enum emit_kind kind, struct str file,
+                       struct str bytes) {
+  if (e->wants[kind]) {
+    add_output(e, kind, stem_of(file), bytes);
+  }
+}
+
+static enum exit_code emit_objects(struct emit *e, const struct cuda_text *text) {
+  struct str arch = e->setup.in.arch.n != 0 ? e->setup.in.arch : STR("sm_90a");
+  enum exit_code code = objects_compile(e->tool, text, arch, &e->objects);
+  for (uint32_t i = 0; code == EXIT_OK && i < text->n_kernels; i++) {
+    add_object(e, EMIT_PTX, text->kernel[i].file, e->objects.object[i].ptx);
+    add_object(e, EMIT_CUBIN, text->kernel[i].file, e->objects.object[i].cubin);
+  }
+  return code;
+}
+
+static enum exit_code emit_cuda(struct emit *e) {
   struct cuda_text *text =
       cuda_emit(&e->tool->front, e->driver.ir, cuda_command(e), &e->driver.ice);
-  for (uint32_t i = 0; text != NULL && i < text->n_kernels; i++) {
+  if (text == NULL) {
+    return job_failed(e->tool, &e->driver);
+  }
+  for (uint32_t i = 0; e->wants[EMIT_CUDA] && i < text->n_kernels; i++) {
     struct output o = {text->kernel[i].file, text->kernel[i].source};
     VEC_PUSH(e->tool->arena, e->out, o);
   }
-  return text != NULL;
+  return wants_objects(e) ? emit_objects(e, text) : EXIT_OK;
 }
 
 // ---- --from=ir
@@ -231,8 +251,7 @@ static bool replace_rule(struct emit *e, struct ir *ir) {
 
 static enum exit_code emit_ir_alone(struct emit *e, const struct ir *ir) {
   struct tool *t = e->tool;
-  if (e->wants[EMIT_AST] || e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] ||
-      e->wants[EMIT_CUDA]) {
+  if (e->wants[EMIT_AST] || e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || wants_cuda(e)) {
     return usage_error(
         t, STR("IR text alone gives ir and phases; code needs SPEC and --model too"));
   }
@@ -277,7 +296,9 @@ static enum exit_code compare_outputs(struct emit *e, const char *folder) {
       say(t, "cannot read `%s`: %s", str_escape(t->arena, path).p, why.p);
       code = EXIT_INPUT;
     } else if (!str_eq(old, o->text)) {
-      out_str(t, text_diff(t->arena, path, old, o->text));
+      bool binary = memchr(o->text.p, 0, o->text.n) != NULL;
+      out_str(t, binary ? str_fmt(t->arena, "%s differs\n", str_escape(t->arena, path).p)
+                        : text_diff(t->arena, path, old, o->text));
       code = EXIT_INPUT;
     }
   }
@@ -293,16 +314,49 @@ static void print_outputs(struct emit *e) {
   }
 }
 
+static bool goes_to_folder(const struct tool *t) {
+  const char *folder = args_value(&t->args, OPT_OUTPUT);
+  return args_value(&t->args, OPT_CHECK_DIR) == NULL && folder != NULL &&
+         strcmp(folder, "-") != 0;
+}
+
 static enum exit_code deliver(struct emit *e) {
-  const char *check = args_value(&e->tool->args, OPT_CHECK_DIR);
-  const char *folder = args_value(&e->tool->args, OPT_OUTPUT);
+  struct tool *t = e->tool;
+  const char *check = args_value(&t->args, OPT_CHECK_DIR);
   if (check != NULL) {
     return compare_outputs(e, check);
   }
-  if (folder != NULL && strcmp(folder, "-") != 0) {
-    return write_outputs(e, folder);
+  if (!goes_to_folder(t)) {
+    print_outputs(e);
+    return EXIT_OK;
   }
-  print_outputs(e);
+  enum exit_code code = write_outputs(e, args_value(&t->args, OPT_OUTPUT));
+  if (code == EXIT_OK && wants_objects(e)) {
+    out_str(t, args_has(&t->args, OPT_JSON) ? objects_json(t->arena, &e->objects)
+                                            : objects_table(t->arena, &e->objects));
+  }
+  return code;
+}
+
+// Options that do not go together. A target names what its kinds are made for; one that makes none of those asked for
+// is a mistake.
+static enum exit_code check_options(struct emit *e) {
+  struct tool *t = e->tool;
+  bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM];
+  if (e->setup.in.names_cuda && !wants_cuda(e)) {
+    return usage_error(t, STR("--target cuda is for --emit=cuda, ptx and cubin"));
+  }
+  if (e->setup.in.names_cpu && wants_cuda(e) && !cpu) {
+    return usage_error(t, STR("--target cpu is for --emit=llvm and asm"));
+  }
+  if (e->wants[EMIT_CUBIN] && !goes_to_folder(t) &&
+      args_value(&t->args, OPT_CHECK_DIR) == NULL) {
+    return usage_error(t, STR("cubins are files: say where with -o DIR"));
+  }
+  if (args_has(&t->args, OPT_JSON) && !(wants_objects(e) && goes_to_folder(t))) {
+    return usage_error(
+        t, STR("--json is for what ptx and cubin tell of kernels, with -o DIR"));
+  }
   return EXIT_OK;
 }
 
@@ -319,14 +373,14 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
     emit_ast(e);
   }
   bool needs_job = edited != NULL || e->wants[EMIT_IR] || e->wants[EMIT_PHASES] ||
-                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || e->wants[EMIT_CUDA];
+                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || wants_cuda(e);
   if (!needs_job) {
     return report(e->tool);
   }
   if (in->model.n == 0) {
     return usage_error(
-        e->tool,
-        STR("ir, phases, llvm, asm and cuda are made for a model: --model MODEL"));
+        e->tool, STR("ir, phases, llvm, asm, cuda, ptx and cubin are made for a model: "
+                     "--model MODEL"));
   }
   if (!driver_model(f, in, d) || !driver_job(f, in, d) || !driver_lower(f, in, d)) {
     return job_failed(e->tool, d);
@@ -334,15 +388,19 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
   if (edited != NULL && !replace_rule(e, edited)) {
     return EXIT_INPUT;
   }
-  for (uint32_t kind = EMIT_IR; kind <= EMIT_CUDA; kind++) {
+  for (uint32_t kind = EMIT_IR; kind <= EMIT_ASM; kind++) {
     if (!e->wants[kind]) {
       continue;
     }
     if (kind == EMIT_IR || kind == EMIT_PHASES) {
       emit_rules(e, (enum emit_kind)kind);
-    } else if (kind == EMIT_CUDA ? !emit_cuda(e) : !emit_code(e, (enum emit_kind)kind)) {
+    } else if (!emit_code(e, (enum emit_kind)kind)) {
       return job_failed(e->tool, d);
     }
+  }
+  enum exit_code made = wants_cuda(e) ? emit_cuda(e) : EXIT_OK;
+  if (made != EXIT_OK) {
+    return made;
   }
   enum exit_code code = report(e->tool);
   return code != EXIT_OK ? code : job_finish_passes(e->tool, &e->setup, d);
@@ -356,7 +414,7 @@ enum exit_code cmd_emit(struct tool *t) {
     code = parse_kinds(&e);
   }
   if (code == EXIT_OK) {
-    code = check_target(&e);
+    code = check_options(&e);
   }
   if (code != EXIT_OK) {
     return code;
