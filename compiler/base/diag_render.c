@@ -34,7 +34,7 @@ static int by_place(const void *a, const void *b) {
   return c != 0 ? c : cmp_u32(x->order, y->order);
 }
 
-static struct diag **sorted(const struct diags *d, struct arena *a) {
+struct diag **diags_sorted(const struct diags *d, struct arena *a) {
   uint32_t n = d->list.n;
   struct ranked *ranked = ARENA_ARRAY(a, struct ranked, n + 1);
   struct diag **list = ARENA_ARRAY(a, struct diag *, n + 1);
@@ -51,7 +51,7 @@ static struct diag **sorted(const struct diags *d, struct arena *a) {
 struct str diag_render(const struct diags *d, enum diag_format format, bool color,
                        struct arena *a) {
   struct buf out = buf_new(a);
-  struct diag **list = sorted(d, a);
+  struct diag **list = diags_sorted(d, a);
   switch (format) {
   case DIAG_TEXT: diag_render_text(d, list, d->list.n, color, &out); break;
   case DIAG_JSON: diag_render_json(d, list, d->list.n, &out); break;

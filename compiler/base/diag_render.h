@@ -1,4 +1,4 @@
-// The renderers' shared parts. Private to base/.
+// The renderers' shared parts, also for the library's interface, which hands messages out as data.
 #ifndef STEPC_BASE_DIAG_RENDER_H
 #define STEPC_BASE_DIAG_RENDER_H
 
@@ -10,7 +10,9 @@ struct place {
   uint32_t line, col, end_line, end_col;
 };
 bool diag_place(const struct diags *d, struct span at,
-                struct place *out);              // false: no place
+                struct place *out); // false: no place
+// The recorded messages by file, place and order of report; d->list.n of them.
+struct diag **diags_sorted(const struct diags *d, struct arena *a);
 const char *diag_severity_text(enum severity s); // "error"
 
 // `list` is sorted. Each appends to `out`.

@@ -86,15 +86,19 @@ static void bind_ties(struct model_reader *r, const struct model_names *names) {
   }
 }
 
-static void read_document(struct model_reader *r, const struct json_text *text) {
-  r->doc = text->doc;
-  r->file = text->file;
-  model_read_json(r, json_root(text->doc));
+static void check_names(struct model_reader *r) {
   r->m->param = r->param.v;
   r->m->n_params = r->param.n;
   struct model_names names = model_names_new(r->f->arena, r->m);
   check_unique(r, &names);
   bind_ties(r, &names);
+}
+
+static void read_document(struct model_reader *r, const struct json_text *text) {
+  r->doc = text->doc;
+  r->file = text->file;
+  model_read_json(r, json_root(text->doc));
+  check_names(r);
 }
 
 static void release(struct model_reader *r) {
@@ -104,13 +108,32 @@ static void release(struct model_reader *r) {
   }
 }
 
-// Reads `text`, or the file where it is NULL.
-static struct model *read_model(struct front *f, struct str path,
-                                const struct str *text) {
+// Where a model comes from: a table, else a text, else the file.
+struct model_source {
+  struct str path;
+  const struct str *text;
+  const struct model_tensor *tensor;
+  uint32_t n_tensors;
+};
+
+static void read_source(struct model_reader *r, const struct model_source *s) {
+  struct json_text t;
+  if (s->tensor != NULL) {
+    model_read_table(r, s->tensor, s->n_tensors);
+    check_names(r);
+  } else if (s->text == NULL && tensor_files_takes(r->f->arena, s->path)) {
+    read_tensors(r, s->path);
+  } else if (s->text == NULL ? json_text_open(r->f, s->path, &t)
+                             : json_text_parse(r->f, s->path, *s->text, &t)) {
+    read_document(r, &t);
+  }
+}
+
+static struct model *read_model(struct front *f, const struct model_source *s) {
   struct model_reader *r = ARENA_NEW(f->arena, struct model_reader);
   r->f = f;
   r->m = ARENA_NEW(f->arena, struct model);
-  r->m->path = str_copy(f->arena, path);
+  r->m->path = str_copy(f->arena, s->path);
   uint32_t errors = f->diags->n_errors;
   jmp_buf oom, *outer = arena_guarded(f->arena);
   arena_guard(f->arena, &oom);
@@ -119,13 +142,7 @@ static struct model *read_model(struct front *f, struct str path,
     arena_guard(f->arena, outer);
     longjmp(*outer, 1);
   }
-  struct json_text t;
-  if (text == NULL && tensor_files_takes(f->arena, path)) {
-    read_tensors(r, path);
-  } else if (text == NULL ? json_text_open(f, path, &t)
-                          : json_text_parse(f, path, *text, &t)) {
-    read_document(r, &t);
-  }
+  read_source(r, s);
   release(r);
   arena_guard(f->arena, outer);
   r->m->param = r->param.v;
@@ -134,11 +151,17 @@ static struct model *read_model(struct front *f, struct str path,
 }
 
 struct model *model_read(struct front *f, struct str path) {
-  return read_model(f, path, NULL);
+  return read_model(f, &(struct model_source){.path = path});
 }
 
 struct model *model_parse(struct front *f, struct str path, struct str text) {
-  return read_model(f, path, &text);
+  return read_model(f, &(struct model_source){.path = path, .text = &text});
+}
+
+struct model *model_of_tensors(struct front *f, const struct model_tensor *t,
+                               uint32_t n) {
+  return read_model(
+      f, &(struct model_source){.path = STR("parameters"), .tensor = t, .n_tensors = n});
 }
 
 uint64_t model_numel(const struct model *m) {

@@ -51,6 +51,17 @@ struct model {
 struct model *model_read(struct front *f, struct str path);
 // stepc-model/1 from memory; `path` is what messages show.
 struct model *model_parse(struct front *f, struct str path, struct str text);
+
+// A parameter as a caller of the library gives it. Its name stands for itself: braces are no ranges.
+struct model_tensor {
+  struct str name, dtype, grad, tied; // the last three may be empty
+  const uint64_t *dim;
+  uint32_t rank;
+  bool frozen;
+};
+// The model of `n` of them, in that order, held to the same rules; messages have no place.
+struct model *model_of_tensors(struct front *f, const struct model_tensor *t, uint32_t n);
+
 uint64_t
 model_numel(const struct model *m); // parameters counted once (tied names excluded)
 

@@ -17,47 +17,52 @@ static bool read_dim(struct model_reader *r, const struct json *v, uint64_t *out
 }
 
 // The product of the non-zero dimensions stays below 2^60, so that rows, columns and bytes of any storage fit.
+const char *model_shape_problem(const struct shape *s) {
+  uint64_t product = 1;
+  for (uint32_t i = 0; i < s->rank; i++) {
+    if (s->dim[i] != 0 && (__builtin_mul_overflow(product, s->dim[i], &product) ||
+                           product > (uint64_t)1 << 60)) {
+      return "more than 2^60 elements";
+    }
+  }
+  return NULL;
+}
+
 static bool read_shape(struct model_reader *r, const struct json *v, struct shape *s) {
   if (json_size(v) > MAX_RANK) {
     DIAG(r->f->diags, json_span(r->file, v), E0506, STR("more than 8 dimensions"));
     return false;
   }
-  s->rank = json_size(v);
-  uint64_t product = 1;
-  for (uint32_t i = 0; i < s->rank; i++) {
+  for (uint32_t i = 0; i < json_size(v); i++) {
+    s->rank = i + 1;
     if (!read_dim(r, json_item(v, i), &s->dim[i])) {
       return false;
     }
-    if (s->dim[i] != 0 && (__builtin_mul_overflow(product, s->dim[i], &product) ||
-                           product > (uint64_t)1 << 60)) {
-      DIAG(r->f->diags, json_span(r->file, json_item(v, i)), E0506,
-           STR("more than 2^60 elements"));
+    const char *problem = model_shape_problem(s);
+    if (problem != NULL) {
+      DIAG(r->f->diags, json_span(r->file, json_item(v, i)), E0506, str_of(problem));
       return false;
     }
   }
   return true;
 }
 
-static bool read_dtype(struct model_reader *r, const struct json *v, const char *key,
-                       enum storage *out) {
+bool model_read_dtype(struct model_reader *r, struct span at, const char *key,
+                      struct str text, enum storage *out) {
   static const struct str names[] = {{"f32", 3}, {"bf16", 4}, {"f16", 3}};
   static const enum storage storages[] = {ST_F32, ST_BF16, ST_F16};
   for (int i = 0; i < 3; i++) {
-    if (str_eq(json_str(v), names[i])) {
+    if (str_eq(text, names[i])) {
       *out = storages[i];
       return true;
     }
   }
-  struct diag *d =
-      DIAG(r->f->diags, json_span(r->file, v), E0507, str_of(key), json_str(v));
-  diag_suggest(r->f->diags, d, json_str(v), names, 3);
+  struct diag *d = DIAG(r->f->diags, at, E0507, str_of(key), text);
+  diag_suggest(r->f->diags, d, text, names, 3);
   return false;
 }
 
-static bool read_name(struct model_reader *r, const struct json *v,
-                      struct model_entry *e) {
-  e->name = str_copy(r->f->arena, json_str(v));
-  e->span = json_span(r->file, v);
+bool model_check_name(struct model_reader *r, const struct model_entry *e) {
   if (e->name.n == 0 || e->name.n > MODEL_MAX_NAME) {
     struct str shown =
         e->name.n == 0 ? e->name : str_fmt(r->f->arena, "%.60s...", e->name.p);
@@ -66,6 +71,18 @@ static bool read_name(struct model_reader *r, const struct json *v,
     return false;
   }
   return true;
+}
+
+static bool read_name(struct model_reader *r, const struct json *v,
+                      struct model_entry *e) {
+  e->name = str_copy(r->f->arena, json_str(v));
+  e->span = json_span(r->file, v);
+  return model_check_name(r, e);
+}
+
+static bool read_dtype(struct model_reader *r, const struct json *v, const char *key,
+                       enum storage *out) {
+  return model_read_dtype(r, json_span(r->file, v), key, json_str(v), out);
 }
 
 static bool read_types(struct model_reader *r, const struct json *v,
@@ -79,6 +96,16 @@ static bool read_types(struct model_reader *r, const struct json *v,
   return (grad == NULL || read_dtype(r, grad, "grad", &e->like.grad)) && ok;
 }
 
+bool model_check_tied(struct model_reader *r, const struct model_entry *e) {
+  if (e->tied.n != 0 && !e->like.frozen && !e->like.has_grad) {
+    return true;
+  }
+  DIAG(r->f->diags, e->tied_span, E0514, e->tied,
+       e->tied.n == 0 ? STR("a parameter's name is missing")
+                      : STR("`frozen` and `grad` stand with that parameter"));
+  return false;
+}
+
 static bool read_flags(struct model_reader *r, const struct json *v,
                        struct model_entry *e) {
   bool ok = true;
@@ -88,12 +115,7 @@ static bool read_flags(struct model_reader *r, const struct json *v,
   if (tied != NULL) {
     e->tied = str_copy(r->f->arena, json_str(tied));
     e->tied_span = json_span(r->file, tied);
-    if (e->tied.n == 0 || e->like.frozen || e->like.has_grad) {
-      DIAG(r->f->diags, e->tied_span, E0514, e->tied,
-           e->tied.n == 0 ? STR("a parameter's name is missing")
-                          : STR("`frozen` and `grad` stand with that parameter"));
-      ok = false;
-    }
+    ok = model_check_tied(r, e) && ok;
   }
   return ok;
 }

@@ -46,6 +46,14 @@ const struct json *model_member(struct model_reader *r, const struct json *obj,
 bool model_check_keys(struct model_reader *r, const struct json *obj, const char *where,
                       const char *const *known, uint32_t n);
 
+// ---- what holds for every form of an entry; false: reported
+bool model_check_name(struct model_reader *r, const struct model_entry *e);
+bool model_check_tied(struct model_reader *r,
+                      const struct model_entry *e); // of one that is tied
+bool model_read_dtype(struct model_reader *r, struct span at, const char *key,
+                      struct str text, enum storage *out);
+const char *model_shape_problem(const struct shape *s); // NULL: none
+
 // ---- parts
 void model_read_json(struct model_reader *r, const struct json *root); // stepc-model/1
 bool model_read_mesh(struct model_reader *r, const struct json *root);
@@ -54,6 +62,7 @@ bool model_read_placement(struct model_reader *r, const struct json *v,
                           struct model_entry *e);
 void model_expand(struct model_reader *r, const struct model_entry *e);
 void model_read_tensors(struct model_reader *r, struct str path);
+void model_read_table(struct model_reader *r, const struct model_tensor *t, uint32_t n);
 
 // Evaluates "1+i", "j/16": integers, i, j, k (var[0, n_vars)), + - * / % and parentheses; / and % round down.
 // False: `*why` says what is wrong. The result is at most 2^53.

@@ -1,6 +1,6 @@
 // stepc check: parse and type-check.
+#include "api/driver.h"
 #include "front/sema.h"
-#include "tool/driver.h"
 #include "tool/tool.h"
 
 enum exit_code cmd_check(struct tool *t) {

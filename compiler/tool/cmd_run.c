@@ -1,5 +1,5 @@
 // stepc run: optimizer steps on real or seeded data.
-#include "tool/clock.h"
+#include "base/clock.h"
 #include "tool/copy.h"
 #include "tool/file.h"
 #include "tool/job.h"

@@ -1,7 +1,7 @@
 // A memory copy as a yardstick.
 #include "tool/copy.h"
 
-#include "tool/clock.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,62 +15,16 @@ static const struct setting *settings(struct tool *t, enum option_id o, uint32_t
   return all.v;
 }
 
-// "sm_90a": digits, then a letter or none.
-static bool is_cuda_arch(struct str s) {
-  if (!str_starts(s, "sm_") || s.n < 5 || s.n > 7) {
-    return false;
+static enum exit_code target(struct tool *t, struct driver_input *in) {
+  const char *text = args_value(&t->args, OPT_TARGET);
+  struct str why;
+  if (text != NULL && !driver_read_target(t->arena, str_of(text), in, &why)) {
+    return usage_error(t, why);
   }
-  for (size_t i = 3; i < s.n; i++) {
-    bool letter = i + 1 == s.n && i >= 5 && (s.p[i] == 'a' || s.p[i] == 'f');
-    if (!letter && (s.p[i] < '0' || s.p[i] > '9')) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static enum exit_code cuda_target(struct tool *t, struct str value,
-                                  struct driver_input *in) {
-  if (t->args.command != CMD_EMIT) {
+  if (in->names_cuda && t->args.command != CMD_EMIT) {
     say(t, "the CUDA target emits code and does not run it in this version; cpu and "
            "cpu:NAME run");
     return EXIT_ENVIRONMENT;
-  }
-  in->names_cuda = true;
-  if (str_is(value, "cuda")) {
-    return EXIT_OK;
-  }
-  in->arch = (struct str){value.p + 5, value.n - 5};
-  return is_cuda_arch(in->arch)
-             ? EXIT_OK
-             : usage_error(t,
-                           str_fmt(t->arena, "`%s` is no CUDA architecture; try sm_90a",
-                                   str_escape(t->arena, in->arch).p));
-}
-
-static enum exit_code target(struct tool *t, struct driver_input *in) {
-  const char *text = args_value(&t->args, OPT_TARGET);
-  if (text == NULL) {
-    return EXIT_OK;
-  }
-  struct str value = str_of(text);
-  if (str_is(value, "cuda") || str_starts(value, "cuda:")) {
-    return cuda_target(t, value, in);
-  }
-  in->names_cpu = true;
-  if (str_is(value, "cpu")) {
-    return EXIT_OK;
-  }
-  if (!str_starts(value, "cpu:") || value.n == 4) {
-    return usage_error(
-        t, str_fmt(t->arena, "--target takes cpu, cpu:NAME, cuda or cuda:ARCH, not `%s`",
-                   str_escape(t->arena, value).p));
-  }
-  in->cpu = (struct str){value.p + 4, value.n - 4};
-  if (!str_is(in->cpu, "native") && !cpu_name_known(in->cpu)) {
-    return usage_error(t, str_fmt(t->arena,
-                                  "`%s` is no x86-64 CPU that LLVM knows; try x86-64-v3",
-                                  str_escape(t->arena, in->cpu).p));
   }
   return EXIT_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef STEPC_TOOL_JOB_H
 #define STEPC_TOOL_JOB_H
 
-#include "tool/driver.h"
+#include "api/driver.h"
 #include "tool/tool.h"
 
 struct pass_time {

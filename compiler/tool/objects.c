@@ -1,7 +1,7 @@
 // Cubins, PTX and their table.
 #include "tool/objects.h"
 
-#include "tool/clock.h"
+#include "base/clock.h"
 #include "tool/table.h"
 
 static struct str compiler_of(struct arena *a, const struct nvrtc *n) {

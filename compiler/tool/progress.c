@@ -1,7 +1,7 @@
 // The progress bar.
 #include "tool/progress.h"
 
-#include "tool/clock.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <unistd.h>

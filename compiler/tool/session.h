@@ -2,8 +2,8 @@
 #ifndef STEPC_TOOL_SESSION_H
 #define STEPC_TOOL_SESSION_H
 
+#include "api/driver.h"
 #include "tool/data.h"
-#include "tool/driver.h"
 #include "tool/tool.h"
 
 #include "plan/program.h"

@@ -5,7 +5,7 @@
 #include "core/items.h"
 #include "core/team.h"
 #include "plan/program.h"
-#include "tool/driver.h"
+#include "api/driver.h"
 
 struct bench {
   struct arena *arena;

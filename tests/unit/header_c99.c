@@ -1,5 +1,9 @@
-/* The public header alone, in strict C99. */
+/* The public headers alone, in strict C99. */
 #include "steprt.h"
 
-steprt_status header_c99(struct steprt *rt);
-steprt_status header_c99(struct steprt *rt) { return steprt_run(rt, NULL); }
+#include "stepc.h"
+
+steprt_status header_c99(const struct stepc_program *p, struct steprt **rt);
+steprt_status header_c99(const struct stepc_program *p, struct steprt **rt) {
+  return steprt_open(stepc_program_step(p), NULL, rt);
+}

@@ -1,7 +1,9 @@
-// The public header alone, in C++.
+// The public headers alone, in C++.
+#include "stepc.h"
+
 #include "steprt.h"
 
-steprt_status header_cxx(steprt *rt);
-steprt_status header_cxx(steprt *rt) {
-  return steprt_run(rt, nullptr);
+steprt_status header_cxx(const stepc_program *p, steprt **rt);
+steprt_status header_cxx(const stepc_program *p, steprt **rt) {
+  return steprt_open(stepc_program_step(p), nullptr, rt);
 }

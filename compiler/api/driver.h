@@ -1,12 +1,19 @@
 // The chain from a spec to machine code, one stage a call. Prints nothing: what is wrong is in front->diags.
-#ifndef STEPC_TOOL_DRIVER_H
-#define STEPC_TOOL_DRIVER_H
+#ifndef STEPC_API_DRIVER_H
+#define STEPC_API_DRIVER_H
 
 #include "emit/cpu.h"
 
-// What to compile. `spec` is FILE or FILE:NAME.
+// What to compile.
 struct driver_input {
-  struct str spec, model, cpu;
+  struct str spec;           // FILE, or FILE:NAME while `pick` and `reader` are left out
+  struct str pick;           // empty: see job_options
+  struct file_reader reader; // read == NULL: from disk
+  struct str model;          // path
+  struct str model_text;     // p != NULL: the model's JSON
+  const struct model_tensor *tensor; // not NULL: the model as a table
+  uint32_t n_tensors;
+  struct str cpu;
   bool names_cpu;  // --target cpu or cpu:NAME was given
   bool names_cuda; // --target cuda or cuda:ARCH was given
   struct str arch; // "sm_90a"; empty where --target has none
@@ -30,6 +37,9 @@ struct driver {
   struct str ice; // an internal error in words; empty: none
 };
 
+// `cpu`, `cpu:NAME`, `cuda`, `cuda:ARCH` into in->cpu, in->arch and the names_ flags. False: `*why` says what is wrong.
+bool driver_read_target(struct arena *a, struct str target, struct driver_input *in,
+                        struct str *why);
 // FILE:NAME into its parts. NAME must be an identifier; a file of the whole text wins.
 void driver_split_spec(struct str spec, struct str *path, struct str *name);
 
@@ -39,6 +49,8 @@ bool driver_model(struct front *f, const struct driver_input *in, struct driver 
 bool driver_job(struct front *f, const struct driver_input *in, struct driver *d);
 bool driver_lower(struct front *f, const struct driver_input *in, struct driver *d);
 bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_run(struct front *f, const struct driver_input *in,
+                struct driver *d);  // all of them
 void driver_free(struct driver *d); // the machine code; the rest lies on the arena
 
 #endif

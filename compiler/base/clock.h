@@ -1,6 +1,6 @@
 // Wall-clock seconds.
-#ifndef STEPC_TOOL_CLOCK_H
-#define STEPC_TOOL_CLOCK_H
+#ifndef STEPC_BASE_CLOCK_H
+#define STEPC_BASE_CLOCK_H
 
 #include <time.h>
 

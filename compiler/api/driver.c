@@ -1,7 +1,7 @@
 // The chain from a spec to machine code.
-#include "tool/driver.h"
+#include "api/driver.h"
 
-#include "tool/clock.h"
+#include "base/clock.h"
 
 #include <unistd.h>
 
@@ -36,16 +36,23 @@ void driver_split_spec(struct str spec, struct str *path, struct str *name) {
 bool driver_parse(struct front *f, const struct driver_input *in, struct driver *d) {
   double start = clock_now();
   uint32_t errors_before = f->diags->n_errors;
-  driver_split_spec(in->spec, &d->path, &d->pick);
+  d->path = in->spec;
+  d->pick = in->pick;
+  if (in->pick.n == 0 && in->reader.read == NULL) {
+    driver_split_spec(in->spec, &d->path, &d->pick);
+  }
   d->path = str_copy(f->arena, d->path);
-  d->program = parse_program(f, d->path, file_reader_disk());
+  d->program = parse_program(f, d->path,
+                             in->reader.read != NULL ? in->reader : file_reader_disk());
   d->times.parse = clock_now() - start;
   return d->program != NULL && f->diags->n_errors == errors_before;
 }
 
 bool driver_model(struct front *f, const struct driver_input *in, struct driver *d) {
   double start = clock_now();
-  d->model = model_read(f, in->model);
+  d->model = in->tensor != NULL         ? model_of_tensors(f, in->tensor, in->n_tensors)
+             : in->model_text.p != NULL ? model_parse(f, in->model, in->model_text)
+                                        : model_read(f, in->model);
   d->times.model = clock_now() - start;
   return d->model != NULL;
 }
@@ -75,6 +82,11 @@ bool driver_compile(struct front *f, const struct driver_input *in, struct drive
   d->cpu = cpu_compile(f, d->ir, &o, &d->ice);
   d->times.compile = clock_now() - start;
   return d->cpu != NULL;
+}
+
+bool driver_run(struct front *f, const struct driver_input *in, struct driver *d) {
+  return driver_parse(f, in, d) && driver_model(f, in, d) && driver_job(f, in, d) &&
+         driver_lower(f, in, d) && driver_compile(f, in, d);
 }
 
 void driver_free(struct driver *d) {
