@@ -1,0 +1,116 @@
+// Launches: the device-side table of emit/cuda.h, a row for each tensor.
+#include "mirror_int.h"
+
+#include <string.h>
+
+struct table {
+  struct arena *arena;
+  struct buf row;
+  VEC(float) scalar;
+  struct mirror_launch *launch;
+};
+
+static uint32_t tiles(const struct cuda_kernel *k, uint64_t numel) {
+  return (uint32_t)((numel + k->tile - 1) / k->tile);
+}
+
+// `struct tensor` of emit/cuda.h: the pointers, numel, first_tile, scalars.
+static void put_row(struct table *t, const uint64_t *ptr, uint64_t numel) {
+  struct mirror_launch *l = t->launch;
+  uint32_t rest[2] = {l->n_tiles, t->scalar.n};
+  buf_put(&t->row, (const char *)ptr, l->kernel->n_ptrs * sizeof *ptr);
+  buf_put(&t->row, (const char *)&numel, sizeof numel);
+  buf_put(&t->row, (const char *)rest, sizeof rest);
+  l->n_tiles += tiles(l->kernel, numel);
+  l->elements += numel;
+  l->n_rows++;
+}
+
+static uint64_t upload(struct mirror *m, const void *bytes, size_t n) {
+  uint64_t at = gpu_new(m->gpu, n);
+  if (n != 0) {
+    GPU(m->gpu, to_device(at, bytes, n));
+  }
+  return at;
+}
+
+static struct mirror_launch begin(struct mirror *m, const struct cuda_kernel *k) {
+  return (struct mirror_launch){.kernel = k,
+                                .function = m->function[k - m->text->kernel]};
+}
+
+static void finish(struct mirror *m, struct table *t) {
+  struct mirror_launch *l = t->launch;
+  if (l->n_rows != 0) {
+    unsigned full = gpu_full_grid(m->gpu, l->function, l->kernel->block);
+    l->n_blocks = l->n_tiles < full ? l->n_tiles : full;
+    l->table = upload(m, t->row.p, t->row.n);
+    l->scalars = upload(m, t->scalar.v, t->scalar.n * sizeof *t->scalar.v);
+  }
+}
+
+static void put_op(struct mirror *m, struct table *t, const struct rt_op *op) {
+  const struct rt_kernel *k = &m->program->kernel[op->kernel];
+  uint64_t ptr[RT_MAX_PTRS];
+  for (uint32_t i = 0; i < k->n_ptrs; i++) {
+    ptr[i] = m->base[op->buffer[i]];
+  }
+  put_row(t, ptr, op->numel);
+  for (uint32_t i = 0; i < k->n_scalars; i++) { // the clip factor comes with the verdict
+    if (op->scalar[i] != RT_SCALAR_CLIP) {
+      VEC_PUSH(m->arena, t->scalar, m->session->rt->scalars[op->param][op->scalar[i]]);
+    }
+  }
+}
+
+struct mirror_launch mirror_prepare(struct mirror *m, const struct cuda_kernel *k,
+                                    uint32_t wave) {
+  const struct steprt *rt = m->session->rt;
+  const struct rt_wave *w = &rt->step.wave[wave];
+  struct mirror_launch l = begin(m, k);
+  struct table t = {.arena = m->arena, .row = buf_new(m->arena), .launch = &l};
+  for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
+    const struct rt_op *op = &m->program->op[i];
+    if (op->kind == RT_OP_MAP && m->of[i] == k && op->numel != 0 &&
+        rt->takes_part[op->param]) {
+      put_op(m, &t, op);
+    }
+  }
+  finish(m, &t);
+  return l;
+}
+
+struct mirror_launch mirror_prepare_squares(struct mirror *m,
+                                            const struct cuda_kernel *k) {
+  struct mirror_launch l = begin(m, k);
+  struct table t = {.arena = m->arena, .row = buf_new(m->arena), .launch = &l};
+  for (uint32_t i = 0; i < m->program->n_params; i++) {
+    const struct rt_param *p = &m->program->param[i];
+    if (!p->active || p->numel == 0) {
+      continue;
+    }
+    if (rt_storage_bytes(m->program->buffer[p->grad_buffer].storage) == k->bytes_read) {
+      put_row(&t, &m->base[p->grad_buffer], p->numel);
+    }
+  }
+  finish(m, &t);
+  l.parts = m->parts;
+  return l;
+}
+
+void mirror_launch(struct mirror *m, struct mirror_launch *l) {
+  uint64_t verdict = m->verdict;
+  void *map[] = {&l->table, &l->n_rows, &l->n_tiles, &l->scalars, &verdict};
+  void *squares[] = {&l->table, &l->n_rows, &l->n_tiles, &l->parts};
+  if (l->n_rows != 0) {
+    gpu_launch(m->gpu, l->function, l->n_blocks, l->kernel->block,
+               l->kernel->kind == CUDA_MAP ? map : squares);
+  }
+}
+
+void mirror_launch_free(struct mirror *m, struct mirror_launch *l) {
+  if (l->n_rows != 0) {
+    GPU(m->gpu, mem_free(l->table));
+    GPU(m->gpu, mem_free(l->scalars));
+  }
+}
