@@ -116,6 +116,7 @@ fix)
   build/release/stepc version --man >compiler/tool/stepc.1
   build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --target cpu:x86-64-v3 --emit=phases,llvm \
     -o generated/gpt2-124m
+  build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --emit=cuda -o generated/gpt2-124m
   ;;
 long)
   setup_build release ON || exit 1

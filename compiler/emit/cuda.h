@@ -17,7 +17,7 @@
 //   CUDA_MAP      name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
 //                      const float *scalars, const struct verdict *verdict)
 //   CUDA_SQUARES  name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles, struct binned *parts)
-//                   writes one partial sum (48 bytes) per block, also where a block has no tile
+//                   writes one partial sum (CUDA_BINNED_BYTES) per block, also where a block has no tile
 //   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
 //                   one block; `bound` is the recipe's clip, infinity where it has none
 //
@@ -28,7 +28,7 @@
 #include "ir/job_ir.h"
 
 enum cuda_kernel_kind { CUDA_MAP, CUDA_SQUARES, CUDA_VERDICT };
-enum { CUDA_BINNED_BYTES = 48 };
+enum { CUDA_BINNED_BYTES = 40 };
 
 struct cuda_kernel {
   enum cuda_kernel_kind kind;

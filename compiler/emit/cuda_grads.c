@@ -13,7 +13,7 @@ static const char squares_head[] =
     "// The sum of squares of all gradients in exponent bins: it depends on no order and "
     "no cut.\n"
     "//\n"
-    "// Reads %u bytes per element (grad %s); writes 48 bytes per block.\n"
+    "// Reads %u bytes per element (grad %s); writes 40 bytes per block.\n"
     "// Launch: %d threads a block, any number of blocks; block b takes tiles b, b + "
     "blocks, ... of\n"
     "// %u elements and writes parts[b].\n"
@@ -92,7 +92,7 @@ struct cuda_kernel cuda_squares_kernel(struct cuda_writer *w, enum storage grad)
 static const char verdict_head[] = "// The norm of all gradients, the factor that clips "
                                    "them, and whether the step is skipped.\n"
                                    "//\n"
-                                   "// Reads 48 bytes per part, writes one verdict.\n"
+                                   "// Reads 40 bytes per part, writes one verdict.\n"
                                    "// Launch: one block of %d threads.\n"
                                    "\n"
                                    "enum { BLOCK = %d };\n\n";

@@ -12,9 +12,8 @@ struct tensor {
 
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
 // begins at the row of the tile before.
-static __device__ __forceinline__ unsigned find_tensor(const struct tensor *tensors,
-                                                       unsigned n, unsigned row,
-                                                       unsigned tile) {
+static __device__ __forceinline__ unsigned
+find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
   if (row + 1 == n || tile < tensors[row + 1].first_tile) {
     return row;
   }
@@ -260,7 +259,8 @@ static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
   unsigned largest = 0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) {
-    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu; // ordered like the values
+    // As integers, magnitudes are ordered like the values.
+    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {
       b->specials |= magnitude > 0x7f800000u ? SAW_NAN : SAW_INF;
       x[i] = 0.0f;
@@ -300,17 +300,20 @@ static __device__ __forceinline__ double value_of(const struct binned *b) {
   const int e = (b->top - 1) * BIN_WIDTH;
   const double lower = power_of_2(e);
   const long long carry = (long long)b->carry[0];
+  // t counts units of the upper bin, s of the lower.
   const long long t = (long long)__dmul_rn(b->sum[0], power_of_2(-e - BIN_WIDTH)) +
-                      (long long)__dmul_rn(b->carry[1], 1024.0); // in units of the upper bin
+                      (long long)__dmul_rn(b->carry[1], 1024.0);
   const long long s = (long long)__dmul_rn(b->sum[1], power_of_2(-e));
   // carry * 2^90 + t * 2^40 + s in two words, two's complement
-  const unsigned long long lo = (unsigned long long)t * (1ull << 40) + (unsigned long long)s;
-  const long long hi = carry * (1ll << 26) + (t >> 24) + (s >> 63) +
-                       (lo < (unsigned long long)s);
+  const unsigned long long lo =
+      (unsigned long long)t * (1ull << 40) + (unsigned long long)s;
+  const long long hi =
+      carry * (1ll << 26) + (t >> 24) + (s >> 63) + (lo < (unsigned long long)s);
   if (hi == 0) {
     return __dmul_rn(__ull2double_rn(lo), lower);
   }
-  const int shift = 64 - __clzll(hi); // 1 to 63: bits that do not fit one word; their disjunction decides ties
+  // The bits that do not fit one word: 1 to 63. Whether any of them is set decides ties.
+  const int shift = 64 - __clzll(hi);
   const unsigned long long lost = lo << (64 - shift);
   const unsigned long long word =
       (unsigned long long)hi << (64 - shift) | lo >> shift | (lost != 0);
