@@ -1,7 +1,12 @@
-// NVRTC on kernels written here: what compiles, what is a fault, and what is read from the log.
+// NVRTC on kernels written here and on those of every shipped spec: what compiles, what is a fault, what is read from the
+// log; and where libraries are looked for.
+#include "cpu_job.h"
+
+#include "emit/cuda.h"
 #include "emit/library.h"
 #include "emit/nvrtc.h"
 #include "emit/nvrtc_log.h"
+#include "support/golden.h"
 #include "tempdir.h"
 
 #include <criterion/criterion.h>
@@ -137,6 +142,75 @@ Test(nvrtc, options_that_keep_the_bits) {
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
     cr_assert_neq(strstr(options, needed[i]), NULL, "%s", needed[i]);
   }
+}
+
+// ---- shipped specs
+
+// Two blocks of 256 threads on a multiprocessor.
+enum { MOST_REGISTERS = 128 };
+
+struct sources_of {
+  VEC(struct nvrtc_source) v;
+};
+
+// The kernels of a spec for parameters of one type; those that an earlier spec gave are left out.
+static void add_spec(struct sources_of *all, const char *path, enum storage type) {
+  const struct job_param_spec params[] = {{"wte", type, type, MATRIX(6, 4), false},
+                                          {"h.w", type, type, MATRIX(8, 4), false}};
+  struct cpu_job j = cpu_job_open_on(arena, path, NULL, "", params, 2);
+  cr_assert(j.job != NULL, "%s", cpu_job_said(&j));
+  struct cuda_text *text = cuda_emit(&j.front, j.job, STR(""), &j.ice);
+  cr_assert(text != NULL, "%s", cpu_job_said(&j));
+  for (uint32_t k = 0; k < text->n_kernels; k++) {
+    struct nvrtc_source s = {text->kernel[k].file, text->kernel[k].source};
+    bool is_new = true;
+    for (uint32_t i = 0; i < all->v.n; i++) {
+      is_new = is_new && !str_eq(all->v.v[i].text, s.text);
+    }
+    if (is_new) {
+      VEC_PUSH(arena, all->v, s);
+    }
+  }
+}
+
+static struct sources_of shipped_kernels(void) {
+  struct sources_of all = {0};
+  struct str *file;
+  uint32_t n = golden_list(arena, STEPC_SOURCE_DIR "/specs", ".opt", &file);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!str_is(file[i], "iterations.opt")) { // has no optimizer
+      struct str path = str_fmt(arena, STEPC_SOURCE_DIR "/specs/%.*s", STR_FMT(file[i]));
+      add_spec(&all, path.p, ST_F32);
+      add_spec(&all, path.p, ST_BF16);
+    }
+  }
+  return all;
+}
+
+static void compile_shipped(const char *arch) {
+  struct sources_of all = shipped_kernels();
+  struct nvrtc_object *o = ARENA_ARRAY(arena, struct nvrtc_object, all.v.n);
+  (void)nvrtc_compile(nvrtc, arena, all.v.v, all.v.n, str_of(arch), o);
+  cr_assert_gt(all.v.n, 10);
+  for (uint32_t i = 0; i < all.v.n; i++) {
+    cr_expect_eq(o[i].fault.n, 0, "%s: %.*s", arch, STR_FMT(o[i].fault));
+    for (uint32_t k = 0; k < o[i].n_kernels; k++) {
+      cr_expect_leq(o[i].kernel[k].registers, MOST_REGISTERS, "%s: %.*s", arch,
+                    STR_FMT(o[i].kernel[k].kernel));
+    }
+  }
+}
+
+Test(nvrtc, every_shipped_spec_for_ampere) {
+  compile_shipped("sm_80");
+}
+
+Test(nvrtc, every_shipped_spec_for_hopper) {
+  compile_shipped("sm_90a");
+}
+
+Test(nvrtc, every_shipped_spec_for_blackwell) {
+  compile_shipped("sm_100");
 }
 
 Test(nvrtc_log, resources_are_read_and_warnings_left) {
