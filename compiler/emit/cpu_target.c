@@ -3,6 +3,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
+#include <string.h>
 
 static const struct cpu_row {
   struct str name;
@@ -34,10 +35,13 @@ static const struct cpu_row *find_row(struct str cpu) {
   return NULL;
 }
 
+// LLVM's text goes back before anything is allocated: the arena may not return. (A CPU's features take 1 KB.)
 static struct str take_message(struct arena *a, char *text) {
-  struct str s = str_copy(a, str_of(text));
+  char copy[1 << 14];
+  size_t n = strnlen(text, sizeof copy);
+  memcpy(copy, text, n);
   LLVMDisposeMessage(text);
-  return s;
+  return str_copy(a, (struct str){copy, n});
 }
 
 struct str cpu_host_name(struct arena *a) {

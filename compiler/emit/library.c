@@ -197,11 +197,9 @@ struct library library_open_file(struct arena *a, struct str path) {
   return l;
 }
 
+// It stays loaded: NVRTC carries a C++ runtime whose pools leak when it is unloaded.
 void library_close(struct library *l) {
-  if (l->handle != NULL) {
-    (void)dlclose(l->handle);
-    l->handle = NULL;
-  }
+  l->handle = NULL;
 }
 
 bool library_version(const struct library *l, const struct library_spec *spec, int *major,

@@ -25,7 +25,8 @@ struct library {
 struct library library_open(struct arena *a, const struct library_spec *spec);
 // One file at one place.
 struct library library_open_file(struct arena *a, struct str path);
-void library_close(struct library *l); // accepts one that was not found
+// The library stays in the process. Accepts one that was not found.
+void library_close(struct library *l);
 // The address of a function; NULL: the library has none of this name.
 typedef void (*library_fn)(void);
 library_fn library_function(const struct library *l, const char *name);

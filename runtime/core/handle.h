@@ -89,8 +89,9 @@ struct rt_shown {
 struct rt_shown rt_show(const char *name);
 
 // Keeps the text for steprt_error and returns `s`. Not to be called once the handle has failed.
-__attribute__((format(printf, 3, 4))) steprt_status
-rt_refuse(struct steprt *rt, steprt_status s, const char *format, ...);
+__attribute__((format(printf, 3, 4))) steprt_status rt_refuse(struct steprt *rt,
+                                                              steprt_status s,
+                                                              const char *format, ...);
 // The same for a failure inside a step: the handle is of no more use.
 __attribute__((format(printf, 2, 3))) steprt_status rt_fail(struct steprt *rt,
                                                             const char *format, ...);

@@ -2,10 +2,10 @@
 #ifndef TESTS_BENCH_CPU_ARMS_H
 #define TESTS_BENCH_CPU_ARMS_H
 
+#include "api/driver.h"
 #include "core/items.h"
 #include "core/team.h"
 #include "plan/program.h"
-#include "api/driver.h"
 
 struct bench {
   struct arena *arena;
