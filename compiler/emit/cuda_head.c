@@ -51,8 +51,19 @@ void cuda_put_banner(struct cuda_writer *w, uint32_t file) {
 
 // ---- spec lines
 
-// The rule that a kernel was made for: its update or an initial state of it.
-static const struct rule *rule_of(const struct cuda_writer *w, const struct kernel *k) {
+static const struct rule_state *state_named(const struct rule *rule, struct str name) {
+  for (uint32_t i = 0; i < rule->n_states; i++) {
+    if (str_eq(rule->state[i].name, name)) {
+      return &rule->state[i];
+    }
+  }
+  return NULL;
+}
+
+// The rule that a kernel was made for: its update (`*state` NULL) or the initial elements of a state.
+static const struct rule *rule_of(const struct cuda_writer *w, const struct kernel *k,
+                                  const struct rule_state **state) {
+  *state = NULL;
   for (uint32_t r = 0; r < w->j->job->n_rules; r++) {
     const struct ir *ir = w->j->ir[r];
     if (w->j->phases[r] == k->phases) {
@@ -60,6 +71,7 @@ static const struct rule *rule_of(const struct cuda_writer *w, const struct kern
     }
     for (uint32_t s = 0; ir->init != NULL && s < ir->n_states; s++) {
       if (ir->init[s] == k->phases->ir) {
+        *state = state_named(w->j->job->rule[r], ir->state[s].name);
         return w->j->job->rule[r];
       }
     }
@@ -112,6 +124,9 @@ static void mark_lets(const struct kernel *k, const struct rule *rule,
 
 // A statement on one line, without comments.
 static void put_statement(struct cuda_writer *w, struct span at) {
+  if (at.file >= w->front->sources->file.n) {
+    return; // made without a text
+  }
   struct str text = w->front->sources->file.v[at.file].text;
   struct buf line = buf_new(w->arena);
   bool quoted = false, comment = false, space = false;
@@ -142,7 +157,7 @@ static void put_spec_lines(struct cuda_writer *w, const struct kernel *k,
     }
   }
   for (uint32_t i = 0; i < rule->n_stmts; i++) {
-    if (marked[i] && rule->stmt[i].span.file < w->front->sources->file.n) {
+    if (marked[i]) {
       put_statement(w, rule->stmt[i].span);
     }
   }
@@ -198,17 +213,19 @@ static void put_scalars(struct cuda_writer *w, const struct kernel *k) {
 
 void cuda_put_head(struct cuda_writer *w, const struct kernel *k, uint32_t tile) {
   const struct phases *p = k->phases;
-  const struct rule *rule = rule_of(w, k);
+  const struct rule_state *state = NULL;
+  const struct rule *rule = rule_of(w, k, &state);
   uint32_t ordinal = 0, n = 0;
   for (uint32_t i = 0; i < p->n_phases; i++) {
     ordinal += i < k->phase && p->phase[i].kind != PHASE_HOST;
     n += p->phase[i].kind != PHASE_HOST;
   }
-  bool initial = rule != NULL && p->ir->init == NULL && p->phase[k->phase].n_scalars == 0;
   buf_printf(&w->out, "// %.*s, %s%u of %u:\n",
              STR_FMT(str_escape(w->arena, p->ir->name)),
-             initial ? "initial state, phase " : "phase ", ordinal + 1, n);
-  if (rule != NULL) {
+             state != NULL ? "initial state, phase " : "phase ", ordinal + 1, n);
+  if (state != NULL) {
+    put_statement(w, state->span);
+  } else if (rule != NULL) {
     put_spec_lines(w, k, rule);
   }
   put_products(w, k);
