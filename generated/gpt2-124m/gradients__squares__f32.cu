@@ -146,12 +146,8 @@ static __device__ __forceinline__ int bin_of(double x) {
   return bin < BIN_MIN ? BIN_MIN : bin;
 }
 
-// With its last bit set a term is never half way between two multiples of a unit: rounding does not look at the sum.
-static __device__ __forceinline__ double odd(double x) {
-  return __longlong_as_double(__double_as_longlong(x) | 1);
-}
-
-// Adds x * x for LANES values. At most 1024 terms between renormalizations.
+// Adds x * x for LANES values. At most 1024 terms between renormalizations. A square is never half way between two
+// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
 static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
   unsigned largest = 0;
 #pragma unroll
@@ -178,10 +174,10 @@ static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
 #pragma unroll
   for (int i = 0; i < LANES; i++) {
     const double term = __dmul_rn(x[i], x[i]); // exact: 48 bits
-    const double sum = __dadd_rn(high, odd(term));
+    const double sum = __dadd_rn(high, term);
     const double rest = __dadd_rn(term, __dsub_rn(high, sum));
     high = sum;
-    low = __dadd_rn(low, odd(rest));
+    low = __dadd_rn(low, rest);
   }
   b->sum[0] = __dsub_rn(high, high_anchor);
   b->sum[1] = __dsub_rn(low, low_anchor);
