@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct nvrtc {
@@ -163,6 +164,14 @@ struct str nvrtc_options(struct arena *a, struct str arch) {
     buf_printf(&b, "%s%s", i != 0 ? " " : "", option[i]);
   }
   return buf_done(&b);
+}
+
+// Builds of one version differ in size; where a library lies does not matter.
+struct str nvrtc_identity(struct arena *a, const struct nvrtc *n) {
+  struct stat st;
+  bool known = stat(str_cstr(a, n->library.path), &st) == 0;
+  return str_fmt(a, "NVRTC %d.%d, %lld bytes", n->major, n->minor,
+                 known ? (long long)st.st_size : -1);
 }
 
 // ---- compiling

@@ -37,7 +37,8 @@ struct nvrtc_object {
   struct str cubin, ptx;
   struct nvrtc_usage *kernel; // sorted by name
   uint32_t n_kernels;
-  double seconds;   // of the compilation
+  double seconds; // of the compilation; 0 where it was cached
+  bool cached;
   struct str fault; // empty: fine. Else what is wrong, with NVRTC's log
 };
 
@@ -47,7 +48,8 @@ bool nvrtc_compile(const struct nvrtc *n, struct arena *a,
                    const struct nvrtc_source *source, uint32_t n_sources, struct str arch,
                    struct nvrtc_object *out);
 
-// The options that every compilation gets, separated by spaces: a part of a cache's key.
+// What decides the bytes beside the text, for a cache's key: the options, separated by spaces, and the library.
 struct str nvrtc_options(struct arena *a, struct str arch);
+struct str nvrtc_identity(struct arena *a, const struct nvrtc *n);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tool/objects.h"
 
 #include "base/clock.h"
+#include "emit/nvrtc_cache.h"
 #include "tool/table.h"
 
 static struct str compiler_of(struct arena *a, const struct nvrtc *n) {
@@ -17,8 +18,13 @@ static enum exit_code compile(struct tool *t, const struct nvrtc *n, struct obje
   for (uint32_t i = 0; i < n_kernels; i++) {
     source[i] = (struct nvrtc_source){o->text->kernel[i].file, o->text->kernel[i].source};
   }
+  struct str note;
+  struct cache cache = cache_open(a, &note);
+  if (note.n != 0) {
+    say(t, "%s", note.p);
+  }
   double start = clock_now();
-  bool fine = nvrtc_compile(n, a, source, n_kernels, o->arch, o->object);
+  bool fine = nvrtc_compile_cached(n, &cache, a, source, n_kernels, o->arch, o->object);
   o->seconds = clock_now() - start;
   for (uint32_t i = 0; !fine && i < n_kernels; i++) {
     if (o->object[i].fault.n != 0) { // the first: one reason suffices to end
@@ -62,6 +68,10 @@ static struct nvrtc_usage usage_of(const struct objects *o, uint32_t i) {
   return (struct nvrtc_usage){0};
 }
 
+static struct str compile_time(struct arena *a, const struct nvrtc_object *o) {
+  return o->cached ? STR("cached") : text_seconds(a, o->seconds);
+}
+
 struct str objects_table(struct arena *a, const struct objects *o) {
   struct table table = {.arena = a, .columns = "lrrrrrr"};
   TABLE_ROW(&table, STR("kernel"), STR("registers"), STR("shared"), STR("spilled"),
@@ -73,7 +83,7 @@ struct str objects_table(struct arena *a, const struct objects *o) {
               str_fmt(a, "%u B", u.shared),
               str_fmt(a, "%u B", u.spill_stores + u.spill_loads + u.stack),
               str_fmt(a, "%u B", k->bytes_read), str_fmt(a, "%u B", k->bytes_written),
-              text_seconds(a, o->object[i].seconds));
+              compile_time(a, &o->object[i]));
   }
   return str_fmt(a, "%.*s%u kernels for %s in %s: %s\n", STR_FMT(table_text(&table)),
                  o->text->n_kernels, str_escape(a, o->arch).p,
@@ -97,11 +107,11 @@ struct str objects_json(struct arena *a, const struct objects *o) {
     buf_printf(
         &b,
         ", \"registers\": %u, \"shared\": %u, \"stack\": %u, \"spill_stores\": %u, "
-        "\"spill_loads\": %u, \"bytes_read\": %u, \"bytes_written\": %u, \"seconds\": "
-        "%s}%s\n",
+        "\"spill_loads\": %u, \"bytes_read\": %u, \"bytes_written\": %u, \"cached\": "
+        "%s, \"seconds\": %s}%s\n",
         u.registers, u.shared, u.stack, u.spill_stores, u.spill_loads, k->bytes_read,
-        k->bytes_written, num_shortest(a, o->object[i].seconds).p,
-        i + 1 < o->text->n_kernels ? "," : "");
+        k->bytes_written, o->object[i].cached ? "true" : "false",
+        num_shortest(a, o->object[i].seconds).p, i + 1 < o->text->n_kernels ? "," : "");
   }
   buf_puts(&b, "]}\n");
   return buf_done(&b);

@@ -79,6 +79,7 @@ def run_session(path, build, update):
                MODELS=str(ROOT / "tests/models"), DATA=str(ROOT / "tests/data"), LC_ALL="C.UTF-8")
     env.pop("NO_COLOR", None)
     with tempfile.TemporaryDirectory(prefix="stepc-cli-") as folder:
+        env["XDG_CACHE_HOME"] = f"{folder}/.cache"
         for item in items:
             if not isinstance(item, Step):
                 written.append(item)
