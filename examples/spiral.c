@@ -55,9 +55,9 @@ double net_loss_and_gradients(struct net *n) {
     for (int a = 0; a < ARMS; a++) {
       sum += y[a] = expf(y[a] - top);
     }
-    loss -= log((double)(y[n->arm[p]] / sum)) / POINTS;
+    loss -= log((double)(y[n->arm[p]] / sum)) / (double)POINTS;
     for (int a = 0; a < ARMS; a++) {
-      y[a] = (y[a] / sum - (float)(a == n->arm[p])) / POINTS;
+      y[a] = (y[a] / sum - (float)(a == n->arm[p])) / (float)POINTS;
     }
   }
   layer_backward(n, W3, n->h2, n->out, 1);
@@ -77,7 +77,7 @@ void net_reset(struct net *n) {
   }
   for (int p = 0; p < POINTS; p++) {
     float radius = (float)(p / ARMS + 1) / (POINTS / ARMS);
-    float angle = 5 * radius + 6.2832f * (float)(p % ARMS) / ARMS;
+    float angle = 5 * radius + 6.2832f * (float)(p % ARMS) / (float)ARMS;
     n->arm[p] = p % ARMS;
     n->x[p][0] = radius * sinf(angle);
     n->x[p][1] = radius * cosf(angle);

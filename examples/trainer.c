@@ -81,7 +81,7 @@ static int train(struct net *n, const char *title, struct stepc_job job,
     if (i % 50 == 0) {
       printf("%s  step %3d  loss %.4f\n", title, i, loss);
     }
-    ok = steprt_set_hyper(rt, hyper, lr * (1 - (double)i / STEPS)) == STEPRT_OK &&
+    ok = steprt_set_hyper(rt, hyper, lr * (1 - (double)i / (double)STEPS)) == STEPRT_OK &&
          take_step(rt, grads);
     first = i == 0 ? seconds() - begun : first;
   }

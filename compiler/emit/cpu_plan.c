@@ -168,6 +168,7 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
   p.maps = ARENA_ARRAY(a, struct rule_kernels, job->n_rules);
   p.param = ARENA_ARRAY(a, struct rt_param, job->model->n_params);
   struct steprt_program *s = &plan->program;
+  s->version = RT_PROGRAM_VERSION;
   set_job(&p, s);
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     add_param(&p, i);

@@ -250,6 +250,10 @@ steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p
                                          const struct steprt_program *) = {
       check_tables, check_buffers, check_kernels,    check_hypers,
       check_rules,  check_params,  check_iterations, check_clip};
+  if (p->version != RT_PROGRAM_VERSION) {
+    return BAD("the program is of version %u; this libsteprt runs version %d", p->version,
+               RT_PROGRAM_VERSION);
+  }
   steprt_status s = STEPRT_OK;
   for (size_t i = 0; i < sizeof checks / sizeof *checks && !s; i++) {
     s = checks[i](rt, p);

@@ -112,7 +112,11 @@ struct rt_op {
 };
 #define RT_SCALAR_CLIP UINT32_MAX
 
+// The two libraries may be of different versions: libstepc writes the version of these structs, libsteprt runs no other.
+// It changes with every change of this file and of host.def.
+enum { RT_PROGRAM_VERSION = 1 };
 struct steprt_program {
+  uint32_t version; // RT_PROGRAM_VERSION
   const struct rt_param *param;
   uint32_t n_params;
   const struct rt_buffer *buffer;

@@ -161,7 +161,8 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
       make_ops(t, i, at++, TINY_PARAMS - 1);
     }
   }
-  t->program = (struct steprt_program){.param = t->param,
+  t->program = (struct steprt_program){.version = RT_PROGRAM_VERSION,
+                                       .param = t->param,
                                        .n_params = TINY_PARAMS,
                                        .buffer = t->buffer,
                                        .n_buffers = TINY_PARAMS * 5,

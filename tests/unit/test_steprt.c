@@ -376,7 +376,7 @@ Test(steprt, zero_elements_and_no_parameters_are_legal) {
   tiny_run_step(&r);
   cr_assert_eq(steprt_count(r.rt, 0), 1);
   tiny_run_free(&r);
-  struct steprt_program empty = {0};
+  struct steprt_program empty = {.version = RT_PROGRAM_VERSION};
   struct steprt *rt;
   cr_assert_eq(steprt_open(&empty, NULL, &rt), STEPRT_OK);
   void *none[1] = {NULL};
