@@ -31,12 +31,20 @@ struct making {
   const struct kernels *kernels;
   struct cpu_module module;
   struct cpu_code *code;
+  LLVMMemoryBufferRef assembly;
+  char *ir;
   struct str text;
   struct str *ice;
 };
 
 static void making_free(struct making *m) {
   cpu_module_free(&m->module);
+  if (m->assembly != NULL) {
+    LLVMDisposeMemoryBuffer(m->assembly);
+    m->assembly = NULL;
+  }
+  LLVMDisposeMessage(m->ir);
+  m->ir = NULL;
   cpu_code_free(m->code);
   m->code = NULL;
 }
@@ -57,21 +65,18 @@ static bool link_code(struct making *m) {
 }
 
 static bool write_assembly(struct making *m) {
-  LLVMMemoryBufferRef code =
-      cpu_module_compile(m->arena, &m->module, LLVMAssemblyFile, m->ice);
-  if (code == NULL) {
+  m->assembly = cpu_module_compile(m->arena, &m->module, LLVMAssemblyFile, m->ice);
+  if (m->assembly == NULL) {
     return false;
   }
-  struct str view = {LLVMGetBufferStart(code), LLVMGetBufferSize(code)};
+  struct str view = {LLVMGetBufferStart(m->assembly), LLVMGetBufferSize(m->assembly)};
   m->text = str_copy(m->arena, view);
-  LLVMDisposeMemoryBuffer(code);
   return true;
 }
 
 static bool write_ir(struct making *m) {
-  char *text = LLVMPrintModuleToString(m->module.module);
-  m->text = str_copy(m->arena, str_of(text));
-  LLVMDisposeMessage(text);
+  m->ir = LLVMPrintModuleToString(m->module.module);
+  m->text = str_copy(m->arena, str_of(m->ir));
   return true;
 }
 
