@@ -5,6 +5,8 @@
 // every tensor of the row is aligned, else one by one: the arithmetic is the same text.
 #include "emit/cuda_map.h"
 
+#include <string.h>
+
 // ---- shape
 
 enum { WIDTH = 100 };                              // of a line
@@ -29,17 +31,20 @@ static const char *element_type(enum storage s) {
 // ---- the prelude's sections
 
 struct sections {
-  const char *name[16];
+  const char *name[16]; // prelude.cuh has fewer
   uint32_t n;
 };
 
+// Each once; "": none.
 static void want(struct sections *s, const char *name) {
   for (uint32_t i = 0; i < s->n; i++) {
-    if (s->name[i] == name || name[0] == '\0') {
+    if (strcmp(s->name[i], name) == 0) {
       return;
     }
   }
-  s->name[s->n++] = name;
+  if (name[0] != '\0') {
+    s->name[s->n++] = name;
+  }
 }
 
 static struct sections choose_sections(const struct cuda_map *m) {
