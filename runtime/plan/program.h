@@ -117,8 +117,8 @@ struct rt_op {
 enum { RT_PROGRAM_VERSION = 1 };
 struct steprt_program {
   uint32_t version; // RT_PROGRAM_VERSION
-  const struct rt_param *param;
   uint32_t n_params;
+  const struct rt_param *param;
   const struct rt_buffer *buffer;
   uint32_t n_buffers;
   const struct rt_kernel *kernel;
