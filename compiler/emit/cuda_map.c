@@ -89,49 +89,50 @@ static void put_pointers(struct cuda_map *m) {
 
 static void put_registers(struct cuda_map *m) {
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
-    cuda_put(m, 6, STR(""), "float x_%.*s[VECTORS][LANES]%s;", STR_FMT(m->v.slot[i]),
-             m->guard[i].n != 0 ? " = {}" : "");
+    cuda_put(m, 6, STR(""), "float x_%.*s[VECTORS][LANES] = {};", STR_FMT(m->v.slot[i]));
   }
 }
 
-static void put_group_head(struct cuda_map *m) {
+// Writes what `format` says of the slot's name for each slot that is read, or written; reads wait for their guard.
+static void put_transfers(struct cuda_map *m, bool written, uint32_t indent,
+                          const char *read_format, const char *write_format) {
+  for (uint32_t i = 0; i < m->k->n_slots; i++) {
+    const struct kernel_slot *s = &m->k->slot[i];
+    struct buf b = buf_new(m->w->arena);
+    if (!(written ? s->written : s->read)) {
+      continue;
+    }
+    if (!written && m->guard[i].n != 0) {
+      buf_printf(&b, "if (%.*s) ", STR_FMT(m->guard[i]));
+    }
+    for (const char *p = written ? write_format : read_format; *p != '\0'; p++) {
+      if (*p == '$') {
+        buf_str(&b, m->v.slot[i]);
+      } else {
+        buf_char(&b, *p);
+      }
+    }
+    cuda_put(m, indent, STR(""), "%.*s", STR_FMT(buf_done(&b)));
+  }
+}
+
+static void put_groups(struct cuda_map *m, bool written) {
   cuda_put(m, 0, STR(""), "#pragma unroll");
   cuda_put(m, 6, STR(""), "for (int k = 0; k < VECTORS; k++) {");
   cuda_put(m, 8, STR(""), "const unsigned long long i = at + (unsigned)k * STRIDE;");
   cuda_put(m, 8, STR(""),
            "const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;");
-}
-
-static void put_read(struct cuda_map *m, uint32_t slot, const char *how, const char *n) {
-  struct str guard = m->guard[slot], name = m->v.slot[slot];
-  cuda_put(m, 10, STR(""), "%s%.*s%sread_%s(x_%.*s[k], p_%.*s + i%s);",
-           guard.n != 0 ? "if (" : "", STR_FMT(guard), guard.n != 0 ? ") " : "", how,
-           STR_FMT(name), STR_FMT(name), n);
-}
-
-static void put_write(struct cuda_map *m, uint32_t slot, const char *how, const char *n) {
-  struct str name = m->v.slot[slot];
-  cuda_put(m, 10, STR(""), "write_%s(p_%.*s + i, x_%.*s[k]%s);", how, STR_FMT(name),
-           STR_FMT(name), n);
-}
-
-static void put_transfers(struct cuda_map *m, bool written, const char *how,
-                          const char *n) {
-  for (uint32_t i = 0; i < m->k->n_slots; i++) {
-    if (written && m->k->slot[i].written) {
-      put_write(m, i, how, n);
-    } else if (!written && m->k->slot[i].read) {
-      put_read(m, i, how, n);
-    }
-  }
-}
-
-static void put_groups(struct cuda_map *m, bool written) {
-  put_group_head(m);
   cuda_put(m, 8, STR(""), "if (wide && n == LANES) {");
-  put_transfers(m, written, "all", "");
+  put_transfers(m, written, 10, "read_all(x_$[k], p_$ + i);",
+                "write_all(p_$ + i, x_$[k]);");
   cuda_put(m, 8, STR(""), "} else {");
-  put_transfers(m, written, "some", ", n");
+  cuda_put(m, 0, STR(""), "#pragma unroll");
+  cuda_put(m, 10, STR(""), "for (unsigned j = 0; j < LANES; j++) {");
+  cuda_put(m, 12, STR(""), "if (j < n) {");
+  put_transfers(m, written, 14, "x_$[k][j] = read_one(p_$ + i + j);",
+                "write_one(p_$ + i + j, x_$[k][j]);");
+  cuda_put(m, 12, STR(""), "}");
+  cuda_put(m, 10, STR(""), "}");
   cuda_put(m, 8, STR(""), "}");
   cuda_put(m, 6, STR(""), "}");
 }
@@ -172,7 +173,9 @@ static void put_tile(struct cuda_map *m) {
       "* STRIDE) {");
   cuda_put(m, 6, STR(""), "// All reads are in flight before the first value is needed.");
   put_registers(m);
-  put_groups(m, false);
+  if (m->k->bytes_read != 0) {
+    put_groups(m, false);
+  }
   cuda_put_elements(m);
   put_groups(m, true);
   cuda_put(m, 4, STR(""), "}");

@@ -54,12 +54,8 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
   }
 }
 
-// The first n, one by one; 0 for the others.
-static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? p[i] : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const float *p) {
+  return *p;
 }
 
 //: write_f32
@@ -70,13 +66,8 @@ static __device__ __forceinline__ void write_all(float *p, const float *x) {
   }
 }
 
-static __device__ __forceinline__ void write_some(float *p, const float *x, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = x[i];
-    }
-  }
+static __device__ __forceinline__ void write_one(float *p, float x) {
+  *p = x;
 }
 
 //: read_bf16
@@ -95,12 +86,8 @@ static __device__ __forceinline__ void read_all(float *x, const unsigned short *
   }
 }
 
-static __device__ __forceinline__ void read_some(float *x, const unsigned short *p,
-                                                 unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? widen(p[i]) : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const unsigned short *p) {
+  return widen(*p);
 }
 
 //: write_bf16
@@ -118,14 +105,8 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_some(unsigned short *p, const float *x,
-                                                  unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = (unsigned short)narrow(x[i]);
-    }
-  }
+static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
+  *p = (unsigned short)narrow(x);
 }
 
 //: round_bf16

@@ -77,12 +77,8 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
   }
 }
 
-// The first n, one by one; 0 for the others.
-static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? p[i] : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const float *p) {
+  return *p;
 }
 
 static __device__ __forceinline__ void write_all(float *p, const float *x) {
@@ -92,13 +88,8 @@ static __device__ __forceinline__ void write_all(float *p, const float *x) {
   }
 }
 
-static __device__ __forceinline__ void write_some(float *p, const float *x, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = x[i];
-    }
-  }
+static __device__ __forceinline__ void write_one(float *p, float x) {
+  *p = x;
 }
 
 // End of prelude.cuh
@@ -132,10 +123,10 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
     const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
     for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
       // All reads are in flight before the first value is needed.
-      float x_m[VECTORS][LANES];
-      float x_grad[VECTORS][LANES];
-      float x_v[VECTORS][LANES];
-      float x_param[VECTORS][LANES];
+      float x_m[VECTORS][LANES] = {};
+      float x_grad[VECTORS][LANES] = {};
+      float x_v[VECTORS][LANES] = {};
+      float x_param[VECTORS][LANES] = {};
 #pragma unroll
       for (int k = 0; k < VECTORS; k++) {
         const unsigned long long i = at + (unsigned)k * STRIDE;
@@ -146,10 +137,15 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
           read_all(x_v[k], p_v + i);
           read_all(x_param[k], p_param + i);
         } else {
-          read_some(x_m[k], p_m + i, n);
-          read_some(x_grad[k], p_grad + i, n);
-          read_some(x_v[k], p_v + i, n);
-          read_some(x_param[k], p_param + i, n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              x_m[k][j] = read_one(p_m + i + j);
+              x_grad[k][j] = read_one(p_grad + i + j);
+              x_v[k][j] = read_one(p_v + i + j);
+              x_param[k][j] = read_one(p_param + i + j);
+            }
+          }
         }
       }
 #pragma unroll
@@ -179,9 +175,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
           write_all(p_v + i, x_v[k]);
           write_all(p_param + i, x_param[k]);
         } else {
-          write_some(p_m + i, x_m[k], n);
-          write_some(p_v + i, x_v[k], n);
-          write_some(p_param + i, x_param[k], n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              write_one(p_m + i + j, x_m[k][j]);
+              write_one(p_v + i + j, x_v[k][j]);
+              write_one(p_param + i + j, x_param[k][j]);
+            }
+          }
         }
       }
     }

@@ -56,12 +56,8 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
   }
 }
 
-// The first n, one by one; 0 for the others.
-static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? p[i] : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const float *p) {
+  return *p;
 }
 
 // A sum that does not depend on order: terms exact in double go into bins at fixed exponents, the two highest occupied
@@ -199,7 +195,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
     const unsigned long long first = (tile - t->first_tile) * (unsigned long long)TILE;
     const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
     for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
-      float x[VECTORS][LANES];
+      float x[VECTORS][LANES] = {};
 #pragma unroll
       for (int k = 0; k < VECTORS; k++) {
         const unsigned long long i = at + (unsigned)k * STRIDE;
@@ -207,7 +203,12 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
         if (wide && n == LANES) {
           read_all(x[k], p + i);
         } else {
-          read_some(x[k], p + i, n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              x[k][j] = read_one(p + i + j);
+            }
+          }
         }
       }
 #pragma unroll

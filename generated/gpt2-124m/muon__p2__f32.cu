@@ -66,12 +66,8 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
   }
 }
 
-// The first n, one by one; 0 for the others.
-static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? p[i] : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const float *p) {
+  return *p;
 }
 
 static __device__ __forceinline__ void write_all(float *p, const float *x) {
@@ -81,13 +77,8 @@ static __device__ __forceinline__ void write_all(float *p, const float *x) {
   }
 }
 
-static __device__ __forceinline__ void write_some(float *p, const float *x, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = x[i];
-    }
-  }
+static __device__ __forceinline__ void write_one(float *p, float x) {
+  *p = x;
 }
 
 // bf16 rests as the upper half of an f32.
@@ -105,12 +96,8 @@ static __device__ __forceinline__ void read_all(float *x, const unsigned short *
   }
 }
 
-static __device__ __forceinline__ void read_some(float *x, const unsigned short *p,
-                                                 unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? widen(p[i]) : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const unsigned short *p) {
+  return widen(*p);
 }
 
 // End of prelude.cuh
@@ -135,8 +122,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__f32(
     const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
     for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
       // All reads are in flight before the first value is needed.
-      float x_o[VECTORS][LANES];
-      float x_param[VECTORS][LANES];
+      float x_o[VECTORS][LANES] = {};
+      float x_param[VECTORS][LANES] = {};
 #pragma unroll
       for (int k = 0; k < VECTORS; k++) {
         const unsigned long long i = at + (unsigned)k * STRIDE;
@@ -145,8 +132,13 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__f32(
           read_all(x_o[k], p_o + i);
           read_all(x_param[k], p_param + i);
         } else {
-          read_some(x_o[k], p_o + i, n);
-          read_some(x_param[k], p_param + i, n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              x_o[k][j] = read_one(p_o + i + j);
+              x_param[k][j] = read_one(p_param + i + j);
+            }
+          }
         }
       }
 #pragma unroll
@@ -165,7 +157,12 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__f32(
         if (wide && n == LANES) {
           write_all(p_param + i, x_param[k]);
         } else {
-          write_some(p_param + i, x_param[k], n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              write_one(p_param + i + j, x_param[k][j]);
+            }
+          }
         }
       }
     }

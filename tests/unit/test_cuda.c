@@ -51,18 +51,17 @@ static const char *cstr(const struct cpu_job *j, struct str s) {
   return str_cstr(j->arena, s);
 }
 
-// A loop over registers is unrolled: its counters are constants, so that nothing is indexed at run time.
-static void check_loops(const char *text, const char *name) {
-  for (const char *at = strstr(text, "for (int "); at != NULL;
-       at = strstr(at + 1, "for (int ")) {
-    while (at > text && at[-1] == ' ') {
-      at--;
+// Loops over registers are unrolled: their counters are constants, so that nothing is indexed at run time.
+static void check_loops(const char *text, const char *loop, const char *name) {
+  static const char unroll[] = "#pragma unroll\n";
+  for (const char *at = strstr(text, loop); at != NULL; at = strstr(at + 1, loop)) {
+    const char *line = at;
+    while (line[-1] == ' ') {
+      line--;
     }
-    static const char unroll[] = "#pragma unroll\n";
-    cr_expect(at - text > (long)sizeof unroll &&
-                  memcmp(at - strlen(unroll), unroll, strlen(unroll)) == 0,
-              "%s: a loop is not unrolled", name);
-    at = strstr(at, "for (int ");
+    line -= strlen(unroll);
+    cr_expect(memcmp(line, unroll, strlen(unroll)) == 0, "%s: a loop is not unrolled",
+              name);
   }
 }
 
@@ -75,7 +74,8 @@ static void check_structure(const struct cpu_job *j, const struct cuda_kernel *k
   cr_expect(strstr(text, "#include") == NULL && strstr(text, "#define") == NULL, "%s",
             name);
   cr_expect_eq(text[k->source.n - 1], '\n');
-  check_loops(text, name);
+  check_loops(text, "for (int ", name);
+  check_loops(text, "for (unsigned j ", name);
   if (k->kind == CUDA_VERDICT) {
     return;
   }

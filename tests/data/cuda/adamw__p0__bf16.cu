@@ -76,12 +76,8 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
   }
 }
 
-// The first n, one by one; 0 for the others.
-static __device__ __forceinline__ void read_some(float *x, const float *p, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? p[i] : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const float *p) {
+  return *p;
 }
 
 static __device__ __forceinline__ void write_all(float *p, const float *x) {
@@ -91,13 +87,8 @@ static __device__ __forceinline__ void write_all(float *p, const float *x) {
   }
 }
 
-static __device__ __forceinline__ void write_some(float *p, const float *x, unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = x[i];
-    }
-  }
+static __device__ __forceinline__ void write_one(float *p, float x) {
+  *p = x;
 }
 
 // bf16 rests as the upper half of an f32.
@@ -115,12 +106,8 @@ static __device__ __forceinline__ void read_all(float *x, const unsigned short *
   }
 }
 
-static __device__ __forceinline__ void read_some(float *x, const unsigned short *p,
-                                                 unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? widen(p[i]) : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const unsigned short *p) {
+  return widen(*p);
 }
 
 // The value is rounded already: what is cut off is zero.
@@ -137,14 +124,8 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_some(unsigned short *p, const float *x,
-                                                  unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = (unsigned short)narrow(x[i]);
-    }
-  }
+static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
+  *p = (unsigned short)narrow(x);
 }
 
 // To bf16 and back: to nearest even; every NaN becomes 0x7fc0. Integer code, so that denormals are kept.
@@ -185,10 +166,10 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__bf16(
     const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
     for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
       // All reads are in flight before the first value is needed.
-      float x_m[VECTORS][LANES];
-      float x_grad[VECTORS][LANES];
-      float x_v[VECTORS][LANES];
-      float x_param[VECTORS][LANES];
+      float x_m[VECTORS][LANES] = {};
+      float x_grad[VECTORS][LANES] = {};
+      float x_v[VECTORS][LANES] = {};
+      float x_param[VECTORS][LANES] = {};
 #pragma unroll
       for (int k = 0; k < VECTORS; k++) {
         const unsigned long long i = at + (unsigned)k * STRIDE;
@@ -199,10 +180,15 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__bf16(
           read_all(x_v[k], p_v + i);
           read_all(x_param[k], p_param + i);
         } else {
-          read_some(x_m[k], p_m + i, n);
-          read_some(x_grad[k], p_grad + i, n);
-          read_some(x_v[k], p_v + i, n);
-          read_some(x_param[k], p_param + i, n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              x_m[k][j] = read_one(p_m + i + j);
+              x_grad[k][j] = read_one(p_grad + i + j);
+              x_v[k][j] = read_one(p_v + i + j);
+              x_param[k][j] = read_one(p_param + i + j);
+            }
+          }
         }
       }
 #pragma unroll
@@ -233,9 +219,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__bf16(
           write_all(p_v + i, x_v[k]);
           write_all(p_param + i, x_param[k]);
         } else {
-          write_some(p_m + i, x_m[k], n);
-          write_some(p_v + i, x_v[k], n);
-          write_some(p_param + i, x_param[k], n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              write_one(p_m + i + j, x_m[k][j]);
+              write_one(p_v + i + j, x_v[k][j]);
+              write_one(p_param + i + j, x_param[k][j]);
+            }
+          }
         }
       }
     }

@@ -68,12 +68,8 @@ static __device__ __forceinline__ void read_all(float *x, const unsigned short *
   }
 }
 
-static __device__ __forceinline__ void read_some(float *x, const unsigned short *p,
-                                                 unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    x[i] = i < n ? widen(p[i]) : 0.0f;
-  }
+static __device__ __forceinline__ float read_one(const unsigned short *p) {
+  return widen(*p);
 }
 
 // The value is rounded already: what is cut off is zero.
@@ -90,14 +86,8 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_some(unsigned short *p, const float *x,
-                                                  unsigned n) {
-#pragma unroll
-  for (unsigned i = 0; i < LANES; i++) {
-    if (i < n) {
-      p[i] = (unsigned short)narrow(x[i]);
-    }
-  }
+static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
+  *p = (unsigned short)narrow(x);
 }
 
 // To bf16 and back: to nearest even; every NaN becomes 0x7fc0. Integer code, so that denormals are kept.
@@ -129,8 +119,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
     const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
     for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
       // All reads are in flight before the first value is needed.
-      float x_o[VECTORS][LANES];
-      float x_param[VECTORS][LANES];
+      float x_o[VECTORS][LANES] = {};
+      float x_param[VECTORS][LANES] = {};
 #pragma unroll
       for (int k = 0; k < VECTORS; k++) {
         const unsigned long long i = at + (unsigned)k * STRIDE;
@@ -139,8 +129,13 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
           read_all(x_o[k], p_o + i);
           read_all(x_param[k], p_param + i);
         } else {
-          read_some(x_o[k], p_o + i, n);
-          read_some(x_param[k], p_param + i, n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              x_o[k][j] = read_one(p_o + i + j);
+              x_param[k][j] = read_one(p_param + i + j);
+            }
+          }
         }
       }
 #pragma unroll
@@ -160,7 +155,12 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
         if (wide && n == LANES) {
           write_all(p_param + i, x_param[k]);
         } else {
-          write_some(p_param + i, x_param[k], n);
+#pragma unroll
+          for (unsigned j = 0; j < LANES; j++) {
+            if (j < n) {
+              write_one(p_param + i + j, x_param[k][j]);
+            }
+          }
         }
       }
     }
