@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gathers what tests/gpu/run.sh needs on a machine with a GPU into build/gpu.tar.xz: the test launcher with LLVM inside,
-# the cubins that `stepc emit` makes for ARCH (sm_90a), specs, models, a serial BLAS and cJSON. That machine needs libc
-# and the CUDA driver alone.
+# the cubins that `stepc emit` makes for ARCH (sm_90a), specs, models and a serial BLAS. That machine needs libc and the
+# CUDA driver alone.
 #   tests/gpu/pack.sh [ARCH]
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -20,7 +20,9 @@ find_blas() {
 rm -rf "$work"
 mkdir -p "$work/tests/models" "$work/lib" "$work/cubins"
 strip -o "$work/gpu_launch" build/portable/gpu_launch
-cp -L "$(find_blas)" build/portable/libcjson.so.1 "$work/lib/"
+# cJSON is in it where the distribution has it as an archive, else goes along.
+ldd build/portable/gpu_launch | sed -n 's/.*=> \(.*cjson[^ ]*\) .*/\1/p' | xargs -r -I{} cp -L {} "$work/lib/"
+cp -L "$(find_blas)" "$work/lib/"
 cp -r specs "$work/"
 cp tests/models/*.json "$work/tests/models/"
 sed -e 's/"shape"/"dtype": "bf16", "shape"/' -e 's/"name": "gpt2-124m"/"name": "gpt2-124m-bf16"/' \

@@ -19,5 +19,6 @@ work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 tar -C "$work" -xf "$pack" || exit 3
 cd "$work" || exit 3
-LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} STEPC_LIBRARY_PATH=$work/lib ./gpu_launch cubins 2>&1 | tee "$out/gpu_launch.log"
+export LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} STEPC_LIBRARY_PATH=$work/lib
+./gpu_launch cubins 2>&1 | tee "$out/gpu_launch.log"
 exit "${PIPESTATUS[0]}"
