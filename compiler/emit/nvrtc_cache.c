@@ -46,17 +46,37 @@ static const char *next_line(struct arena *a, struct str *text) {
   return line;
 }
 
+// The next n numbers of a line, each after one space; false: they are not there, or more is.
+static bool read_numbers(const char *at, size_t n, size_t *number) {
+  for (size_t i = 0; i < n; i++) {
+    if (at[0] != ' ' || at[1] < '0' || at[1] > '9') {
+      return false;
+    }
+    char *end;
+    number[i] = strtoull(at + 1, &end, 10);
+    at = end;
+  }
+  return *at == '\0';
+}
+
 static bool read_usage(struct arena *a, const char *line, struct nvrtc_usage *u) {
-  size_t n = strcspn(line, " ");
-  u->kernel = str_copy(a, (struct str){line, n});
-  return sscanf(line + n, "%u %u %u %u %u", &u->registers, &u->shared, &u->stack,
-                &u->spill_stores, &u->spill_loads) == 5;
+  size_t name = strcspn(line, " "), number[5];
+  if (!read_numbers(line + name, 5, number)) {
+    return false;
+  }
+  *u = (struct nvrtc_usage){.kernel = str_copy(a, (struct str){line, name}),
+                            .registers = (uint32_t)number[0],
+                            .shared = (uint32_t)number[1],
+                            .stack = (uint32_t)number[2],
+                            .spill_stores = (uint32_t)number[3],
+                            .spill_loads = (uint32_t)number[4]};
+  return true;
 }
 
 static bool read_entry(struct arena *a, struct str text, struct nvrtc_object *o) {
   VEC(struct nvrtc_usage) kernel = {0};
   const char *line;
-  size_t cubin = 0, ptx = 0;
+  size_t bytes[2]; // of cubin and PTX
   while ((line = next_line(a, &text)) != NULL && strncmp(line, "kernel ", 7) == 0) {
     struct nvrtc_usage u;
     if (!read_usage(a, line + 7, &u)) {
@@ -64,12 +84,13 @@ static bool read_entry(struct arena *a, struct str text, struct nvrtc_object *o)
     }
     VEC_PUSH(a, kernel, u);
   }
-  if (line == NULL || sscanf(line, "bytes %zu %zu", &cubin, &ptx) != 2 ||
-      cubin > text.n || text.n - cubin != ptx) {
+  if (line == NULL || strncmp(line, "bytes", 5) != 0 ||
+      !read_numbers(line + 5, 2, bytes) || bytes[0] > text.n ||
+      text.n - bytes[0] != bytes[1]) {
     return false;
   }
-  *o = (struct nvrtc_object){.cubin = {text.p, cubin},
-                             .ptx = {text.p + cubin, ptx},
+  *o = (struct nvrtc_object){.cubin = {text.p, bytes[0]},
+                             .ptx = {text.p + bytes[0], bytes[1]},
                              .kernel = kernel.v,
                              .n_kernels = kernel.n,
                              .cached = true};

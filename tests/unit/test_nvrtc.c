@@ -5,6 +5,7 @@
 #include "emit/cuda.h"
 #include "emit/library.h"
 #include "emit/nvrtc.h"
+#include "emit/nvrtc_cache.h"
 #include "emit/nvrtc_log.h"
 #include "support/golden.h"
 #include "tempdir.h"
@@ -142,6 +143,37 @@ Test(nvrtc, options_that_keep_the_bits) {
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
     cr_assert_neq(strstr(options, needed[i]), NULL, "%s", needed[i]);
   }
+}
+
+// ---- the cache
+
+static struct nvrtc_object compile_cached(const struct cache *c, const char *text,
+                                          const char *arch) {
+  struct nvrtc_source source = {STR("k.cu"), str_of(text)};
+  struct nvrtc_object o;
+  (void)nvrtc_compile_cached(nvrtc, c, arena, &source, 1, str_of(arch), &o);
+  return o;
+}
+
+Test(nvrtc, the_cache_gives_back_the_object_that_was_compiled) {
+  struct tempdir d = tempdir_new();
+  struct str note;
+  setenv("STEPC_CACHE_DIR", d.path, 1);
+  struct cache c = cache_open(arena, &note);
+  struct nvrtc_object first = compile_cached(&c, good, "sm_90a"),
+                      again = compile_cached(&c, good, "sm_90a");
+  cr_assert(!first.cached && again.cached);
+  cr_assert(str_eq(first.cubin, again.cubin) && str_eq(first.ptx, again.ptx));
+  cr_assert_eq(again.n_kernels, 1);
+  cr_assert(str_is(again.kernel[0].kernel, "good"));
+  cr_assert_eq(again.kernel[0].registers, first.kernel[0].registers);
+  cr_assert_eq(again.kernel[0].shared, 256);
+  cr_assert_not(compile_cached(&c, good, "sm_80").cached, "another architecture");
+  for (int i = 0; i < 2; i++) { // a fault is found each time, and not kept
+    cr_assert_neq(compile_cached(&c, warns, "sm_90a").fault.n, 0);
+  }
+  cr_assert_eq(tempdir_count(&d), 2);
+  tempdir_remove(&d);
 }
 
 // ---- shipped specs
