@@ -91,6 +91,11 @@ struct steprt_report {
 STEPRT_API steprt_status steprt_report(const struct steprt *rt,
                                        struct steprt_report *out);
 
+/* A state tensor by its parameter and its name in the spec ("m"), after bind; what saves and resumes reads and writes
+ * it between steps. NULL when there is none. `bytes` may be NULL. Counts and host states are below. */
+STEPRT_API void *steprt_state(const struct steprt *rt, uint32_t param, const char *name,
+                              uint64_t *bytes);
+
 /* Looking inside, for tools and tests: buffers by index, see struct steprt_program. */
 STEPRT_API void *steprt_buffer(const struct steprt *rt, uint32_t buffer);
 STEPRT_API double steprt_host_state(const struct steprt *rt, uint32_t param,

@@ -113,6 +113,24 @@ void *steprt_buffer(const struct steprt *rt, uint32_t buffer) {
   return rt->base[buffer];
 }
 
+void *steprt_state(const struct steprt *rt, uint32_t param, const char *name,
+                   uint64_t *bytes) {
+  if (!rt || rt->phase < RT_PHASE_OPEN || !name || param >= rt->program->n_params) {
+    return NULL;
+  }
+  const struct rt_param *p = &rt->program->param[param];
+  for (uint32_t i = 0; p->active && i < p->n_states; i++) {
+    const struct rt_buffer *b = &rt->program->buffer[p->first_state + i];
+    if (strcmp(b->name, name) == 0) {
+      if (bytes) {
+        *bytes = b->numel * rt_storage_bytes(b->storage);
+      }
+      return rt->base[p->first_state + i];
+    }
+  }
+  return NULL;
+}
+
 double steprt_host_state(const struct steprt *rt, uint32_t param, uint32_t slot) {
   return has_slot(rt, param, slot)
              ? rt->host[rt->host_index[rt->first_host[param] + slot]]

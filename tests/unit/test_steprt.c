@@ -38,6 +38,22 @@ static double norm_of(const struct tiny_run *r) {
   return sqrt(binned_value(&sum));
 }
 
+Test(steprt, states_by_name) {
+  struct tiny_run r;
+  uint64_t bytes = 0;
+  tiny_run_new(&r, tiny_sizes, 1, 1);
+  tiny_run_step(&r);
+  cr_assert_eq(steprt_state(r.rt, 0, "m", &bytes), steprt_buffer(r.rt, 2));
+  cr_assert_eq(bytes, r.numel[0] * 4);
+  cr_assert_eq(steprt_state(r.rt, 1, "seed", NULL), steprt_buffer(r.rt, 8));
+  cr_assert_null(steprt_state(r.rt, 0, "u", NULL)); // a temp
+  cr_assert_null(steprt_state(r.rt, TINY_FROZEN, "m", NULL));
+  cr_assert_null(steprt_state(r.rt, TINY_PARAMS, "m", NULL));
+  cr_assert_null(steprt_state(r.rt, 0, NULL, NULL));
+  cr_assert_null(steprt_state(NULL, 0, "m", NULL));
+  tiny_run_free(&r);
+}
+
 Test(steprt, two_steps_give_the_values_of_the_rule) {
   struct tiny_run r;
   tiny_run_new(&r, tiny_sizes, 2, 1);
