@@ -119,14 +119,14 @@ static void set_value(struct emit *e, struct ir_ref r, const struct lanes *value
 
 enum { CACHE_LINE = 64 };
 
-// Every cache line of the block CPU_PREFETCH elements ahead. Past the end of a tensor this is an address like any
+// Every cache line of the block `ahead` elements further on. Past the end of a tensor this is an address like any
 // other: prefetches do not fault.
 static void emit_prefetch(struct emit *e, uint32_t slot) {
   LLVMTypeRef i8 = LLVMInt8TypeInContext(e->llvm), i32 = LLVMInt32TypeInContext(e->llvm);
   LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
   uint32_t bytes = storage_bytes(e->kernel->slot[slot].storage);
   for (uint32_t line = 0; line < CPU_BLOCK * bytes; line += CACHE_LINE) {
-    LLVMValueRef at = LLVMConstInt(i64, (uint64_t)CPU_PREFETCH * bytes + line, 0);
+    LLVMValueRef at = LLVMConstInt(i64, (uint64_t)e->ahead * bytes + line, 0);
     LLVMValueRef arg[4] = {LLVMBuildGEP2(e->b, i8, e->addr[slot].v[0], &at, 1, ""),
                            LLVMConstInt(i32, 0, 0), LLVMConstInt(i32, 3, 0),
                            LLVMConstInt(i32, 1, 0)}; // read, keep, data
@@ -136,7 +136,7 @@ static void emit_prefetch(struct emit *e, uint32_t slot) {
 
 static struct lanes emit_lanes(struct emit *e, uint32_t slot) {
   struct lanes value = {0};
-  if (e->width > 1) {
+  if (e->ahead > 0) {
     emit_prefetch(e, slot);
   }
   for (uint32_t lane = 0; lane < e->lanes; lane++) {

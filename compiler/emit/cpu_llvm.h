@@ -11,9 +11,6 @@
 // Elements per turn of a kernel's loop, whatever the vector width: 2 vectors of AVX-512, 4 of AVX, 8 of SSE in
 // flight. With less, the loop's own instructions show; with more, nothing is gained and registers spill.
 enum { CPU_BLOCK = 32, CPU_MAX_LANES = 8 };
-// How far ahead of the loop its inputs are prefetched, in elements. 256 to 512 are alike on the machines that gain
-// from it; a longer distance loses.
-enum { CPU_PREFETCH = 256 };
 
 struct lanes {
   LLVMValueRef v[CPU_MAX_LANES]; // v[0] NULL: not there yet
@@ -30,6 +27,7 @@ struct emit {
   const struct phases *phases;
   const struct phase *ph;
   uint32_t width, lanes;
+  uint32_t ahead; // elements that its inputs are prefetched ahead; 0: they are not
   LLVMValueRef fn;
   LLVMValueRef *base;   // by slot: address of element 0
   struct lanes *addr;   // by slot: addresses of this turn's elements
@@ -65,6 +63,6 @@ void emit_body(struct emit *e);
 
 // cpu_loop.c: a kernel as two functions in the module.
 void emit_kernel(struct arena *a, const struct cpu_module *m, const struct kernel *k,
-                 uint32_t vector_bits, struct str *ice);
+                 const struct cpu_target *t, struct str *ice);
 
 #endif

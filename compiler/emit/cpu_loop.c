@@ -191,8 +191,9 @@ static struct emit emit_new(struct arena *a, const struct cpu_module *m,
 }
 
 void emit_kernel(struct arena *a, const struct cpu_module *m, const struct kernel *k,
-                 uint32_t vector_bits, struct str *ice) {
-  struct emit many = emit_new(a, m, k, k->name, vector_bits / 32, ice);
+                 const struct cpu_target *t, struct str *ice) {
+  struct emit many = emit_new(a, m, k, k->name, t->bits / 32, ice);
+  many.ahead = t->ahead;
   struct str ends = str_fmt(a, "%.*s.ends", STR_FMT(k->name));
   struct emit one = emit_new(a, m, k, ends, 1, ice);
   emit_vector_function(&many, one.fn);

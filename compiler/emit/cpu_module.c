@@ -78,7 +78,7 @@ bool cpu_module_build(struct arena *a, const struct cpu_target *t,
   m->builder = LLVMCreateBuilderInContext(m->llvm);
   set_target(m);
   for (uint32_t i = 0; i < k->list.n; i++) {
-    emit_kernel(a, m, k->list.v[i], t->bits, ice);
+    emit_kernel(a, m, k->list.v[i], t, ice);
   }
   return ice->n == 0 && verify(a, m, ice);
 }

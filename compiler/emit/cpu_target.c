@@ -7,16 +7,19 @@
 
 static const struct cpu_row {
   struct str name;
-  uint32_t bits;
+  uint32_t bits, ahead;
 } cpu_table[] = {
-#define CPU(name, bits) {{"" name, sizeof(name) - 1}, bits},
+#define CPU(name, bits, ahead) {{"" name, sizeof(name) - 1}, bits, ahead},
 #include "emit/cpus.def"
 #undef CPU
 };
-enum { N_CPUS = sizeof cpu_table / sizeof cpu_table[0] };
+enum {
+  N_CPUS = sizeof cpu_table / sizeof cpu_table[0],
+  UNKNOWN_AHEAD = 256 // of a host that LLVM 19 has no name for
+};
 
 static const struct str cpu_names[] = {
-#define CPU(name, bits) {"" name, sizeof(name) - 1},
+#define CPU(name, bits, ahead) {"" name, sizeof(name) - 1},
 #include "emit/cpus.def"
 #undef CPU
 };
@@ -113,13 +116,17 @@ bool cpu_target_find(struct arena *a, struct str cpu, struct cpu_target *out) {
                     ? 512
                 : has_feature(features, "+avx") ? 256
                                                 : 128;
+    const struct cpu_row *row = find_row(host);
+    out->ahead = row != NULL ? row->ahead : UNKNOWN_AHEAD;
     return true;
   }
   const struct cpu_row *row = find_row(cpu);
   if (row == NULL) {
     return false;
   }
-  *out = (struct cpu_target){
-      .cpu = cpu, .bits = row->bits, .is_host = runs_here(cpu, host, features)};
+  *out = (struct cpu_target){.cpu = cpu,
+                             .bits = row->bits,
+                             .ahead = row->ahead,
+                             .is_host = runs_here(cpu, host, features)};
   return true;
 }

@@ -8,6 +8,7 @@ struct cpu_target {
   struct str cpu;      // LLVM's name
   struct str features; // "" unless the CPU is this machine
   uint32_t bits;       // of its vectors
+  uint32_t ahead;      // elements that loops prefetch ahead; 0: none
   bool is_host;        // code for it runs here
 };
 
