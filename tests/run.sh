@@ -79,6 +79,7 @@ fuzz_all() {
   find build/fuzz -maxdepth 1 -name 'fuzz_*' -type f -perm -u+x | LC_ALL=C sort |
     xargs -P "$jobs" -I{} bash -c 'fuzz_one {}'
   local status=$?
+  [ -s build/fuzz/summary ] || { echo "no fuzzer was built"; return 1; }
   closing+=("$(cat build/fuzz/summary)")
   return $status
 }
