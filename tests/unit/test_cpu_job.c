@@ -229,7 +229,8 @@ Test(cpu_job, assembly_has_the_vectors_of_its_cpu) {
   static const struct {
     const char *cpu, *reg;
   } rows[] = {
-#define CPU(name, bits, ahead) {name, (bits) == 512 ? "zmm" : (bits) == 256 ? "ymm" : "xmm"},
+#define CPU(name, bits, ahead)                                                           \
+  {name, (bits) == 512 ? "zmm" : (bits) == 256 ? "ymm" : "xmm"},
 #include "emit/cpus.def"
 #undef CPU
   };
