@@ -35,7 +35,7 @@ static void find_levels(struct cut *cut) {
 enum { N_CLASSES = CLS_ELEM + 1 };
 
 static void make_frame(struct cut *cut) {
-  cut->map_at = ARENA_ARRAY(cut->arena, uint32_t, (size_t)cut->n_levels *N_CLASSES);
+  cut->map_at = ARENA_ARRAY(cut->arena, uint32_t, (size_t)cut->n_levels * N_CLASSES);
   VEC(struct cand) cand = {0};
   for (uint32_t l = 0; l < cut->n_levels; l++) {
     for (uint32_t c = 0; c < N_CLASSES; c++) {
@@ -101,14 +101,14 @@ static bool is_result(const struct ir_ins *ins) {
   return kind == IRK_REDUCE || kind == IRK_MATRIX;
 }
 
-// Does a tensor hold value `i` when phase `c` runs? An iteration reads f32 and its compute type.
+// Does a tensor hold value `i` when phase `c` runs? An iteration reads f32, bf16 and its compute type.
 static bool at_home(const struct cut *cut, uint32_t c, uint32_t i) {
   if (cut->stored_in[i] == NOWHERE || cut->stored_in[i] >= c) {
     return false;
   }
   const struct cand *cand = &cut->cand[c];
   enum storage rests = ir_at(cut->ir, cut->home[i])->storage;
-  return cand->kind == PHASE_MAP || rests == ST_F32 ||
+  return cand->kind == PHASE_MAP || rests == ST_F32 || rests == ST_BF16 ||
          rests == cut->ir->ins.v[cand->matrix].storage;
 }
 

@@ -17,8 +17,7 @@ struct phase_temp {
   // Where the value is what a store of an earlier phase has put into a state or the parameter, that store: the
   // tensor itself is read again, and the temp has no memory of its own. IR_NONE: memory of its own.
   struct ir_ref home;
-  enum storage
-      storage; // bf16 for operands and results of a bf16 iteration: no extra rounding happens
+  enum storage storage; // a narrow one where the value fits it: no extra rounding happens
   enum cls cls;
   uint32_t producer, last_consumer; // phases
 };

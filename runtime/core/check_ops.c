@@ -68,9 +68,11 @@ static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) 
     return "dimensions that overflow";
   }
   uint32_t storage = l->p->iteration[op->iteration].compute;
-  bool has_in = holds(l, op->in, storage, numel) || holds(l, op->in, RT_F32, numel);
-  if (!has_in || !holds(l, op->out, storage, numel)) {
-    return "a buffer that does not have its compute type and size";
+  if (!holds(l, op->in, RT_F32, numel) && !holds(l, op->in, RT_BF16, numel)) {
+    return "an operand that is not f32 or bf16 of its size";
+  }
+  if (!holds(l, op->out, storage, numel)) {
+    return "a result that does not have its compute type and size";
   }
   const struct rt_buffer *in = &l->p->buffer[op->in];
   if (in->kind == RT_BUF_GRAD || (in->kind != RT_BUF_TEMP && in->param != op->param)) {

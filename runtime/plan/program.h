@@ -106,7 +106,7 @@ struct rt_op {
   const uint32_t *buffer; // kernel's n_ptrs buffers
   const uint32_t *scalar; // kernel's n_scalars: scalar of the rule, or RT_SCALAR_CLIP
   uint64_t numel;
-  // ORTHO: in (f32 or the iteration's compute type: a temp, a state or the parameter) -> temp out (compute type)
+  // ORTHO: in (f32 or bf16: a temp, a state or the parameter) -> temp out (the iteration's compute type)
   uint32_t iteration, in, out;
   uint64_t batch, rows, cols;
 };

@@ -201,7 +201,8 @@ Test(cpu_run, bound_hypers_and_clip_follow_their_expressions) {
 
 // ---- matrix phases
 
-#define ORTHO_RULE(lines)                                                                \
+#define ORTHO_RULE(lines) ORTHO_RULE_IN("bf16", lines)
+#define ORTHO_RULE_IN(compute, lines)                                                    \
   "spec 1\n"                                                                             \
   "optimizer x {\n"                                                                      \
   "  hyper lr   : f32 = 0.5\n"                                                           \
@@ -211,9 +212,18 @@ Test(cpu_run, bound_hypers_and_clip_follow_their_expressions) {
   "  m := m + grad\n" lines "}\n"                                                        \
   "iteration it {\n"                                                                     \
   "  normalize frobenius eps 1e-7\n"                                                     \
-  "  compute bf16\n"                                                                     \
+  "  compute " compute "\n"                                                              \
   "  form auto\n"                                                                        \
   "  iter 1.5, -0.5, 0 repeat 3\n"                                                       \
+  "}\n"
+
+// The result of `it` goes into an iteration in f32.
+#define CHAIN(line)                                                                      \
+  ORTHO_RULE(line "  param := param - lr * orthogonalize(o, wide)\n")                    \
+  "iteration wide {\n"                                                                   \
+  "  normalize frobenius eps 1e-7\n"                                                     \
+  "  compute f32\n"                                                                      \
+  "  iter 1.5, -0.5, 0\n"                                                                \
   "}\n"
 
 static const struct job_param_spec matrices[] = {
@@ -223,11 +233,16 @@ static const struct job_param_spec matrices[] = {
     {"c", ST_F32, ST_F32, MATRIX(5, 5), false},
 };
 
-static struct run run_ortho(const char *spec) {
-  struct run r = run_open(cpu_job_open("x.opt", spec, "", matrices, 4), "native", 2);
+static struct run run_ortho_on(const struct job_param_spec *params, uint32_t n,
+                               const char *spec) {
+  struct run r = run_open(cpu_job_open("x.opt", spec, "", params, n), "native", 2);
   run_step(&r, 1);
   run_step(&r, 2);
   return r;
+}
+
+static struct run run_ortho(const char *spec) {
+  return run_ortho_on(matrices, 4, spec);
 }
 
 // The first reads its operand from the state, where it rests as the iteration wants it; the second through a temp.
@@ -242,6 +257,34 @@ Test(cpu_run, matrix_phases_read_states_where_they_rest) {
   }
   run_close(&state);
   run_close(&temp);
+}
+
+// Gradients, states and results of a bf16 iteration rest in bf16; an iteration in f32 reads them there.
+Test(cpu_run, iterations_in_f32_read_bf16) {
+  static const struct job_param_spec narrow[] = {
+      {"a", ST_BF16, ST_BF16, MATRIX(16, 24), false},
+      {"b", ST_F32, ST_BF16, {3, {2, 40, 8}}, false},
+  };
+  static const char *const pair[][2] = {
+      {ORTHO_RULE_IN("f32", "  param := param - lr * orthogonalize(grad, it)\n"),
+       ORTHO_RULE_IN("f32",
+                     "  param := param - lr * orthogonalize(grad + zero * m, it)\n")},
+      {ORTHO_RULE_IN("f32", "  param := param - lr * orthogonalize(m, it)\n"),
+       ORTHO_RULE_IN("f32",
+                     "  param := param - lr * orthogonalize(m + zero * grad, it)\n")},
+      {CHAIN("  let o = orthogonalize(m, it)\n"),
+       CHAIN("  let o = orthogonalize(m, it) + zero * grad\n")},
+  };
+  for (size_t k = 0; k < sizeof pair / sizeof pair[0]; k++) {
+    struct run bf16 = run_ortho_on(narrow, 2, pair[k][0]);
+    struct run f32 = run_ortho_on(narrow, 2, pair[k][1]);
+    for (uint32_t i = 0; i < 2; i++) {
+      size_t bytes = param_bytes(&bf16, i);
+      cr_expect(memcmp(bf16.param[i], f32.param[i], bytes) == 0, "pair %zu, %u", k, i);
+    }
+    run_close(&bf16);
+    run_close(&f32);
+  }
 }
 
 Test(cpu_run, rules_have_several_matrix_phases) {

@@ -70,8 +70,8 @@ static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
 }
 
 Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
-  static const char bad_buffer[] =
-      "step operation 5 names a buffer that does not have its compute type and size";
+  static const char bad_result[] =
+      "step operation 5 names a result that does not have its compute type and size";
   struct tiny t;
   struct rt_iteration it;
   make_matrix_program(&t, &it);
@@ -90,10 +90,11 @@ Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
   open_and_expect(&t, "step operation 5 names a result that is no temporary");
   make_matrix_program(&t, &it);
   t.op[5].batch = 3;
-  open_and_expect(&t, bad_buffer);
+  open_and_expect(
+      &t, "step operation 5 names an operand that is not f32 or bf16 of its size");
   make_matrix_program(&t, &it);
   it.compute = RT_BF16;
-  open_and_expect(&t, bad_buffer);
+  open_and_expect(&t, bad_result);
   make_matrix_program(&t, &it);
   t.op[5].rows = t.op[5].cols = UINT32_MAX;
   open_and_expect(&t, "step operation 5 names dimensions that overflow");
