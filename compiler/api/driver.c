@@ -45,7 +45,8 @@ bool driver_parse(struct front *f, const struct driver_input *in, struct driver 
   d->program = parse_program(f, d->path,
                              in->reader.read != NULL ? in->reader : file_reader_disk());
   d->times.parse = clock_now() - start;
-  return d->program != NULL && f->diags->n_errors == errors_before;
+  return d->program != NULL && f->diags->n_errors == errors_before &&
+         (d->pick.n == 0 || sema_has_pick(f, d->program, d->pick));
 }
 
 bool driver_model(struct front *f, const struct driver_input *in, struct driver *d) {

@@ -1,20 +1,28 @@
 // Which recipe or optimizer a job is made of.
 #include "front/recipe_int.h"
 
-static void report_no_pick(struct sema *s, struct str pick) {
-  struct diag *g = DIAG(s->f->diags, NO_SPAN, E0317, pick);
+static void report_no_pick(struct front *f, const struct program *p, struct str pick) {
+  struct diag *g = DIAG(f->diags, NO_SPAN, E0317, pick);
   VEC(struct str) names = {0};
-  for (uint32_t m = 0; m < s->program->module.n; m++) {
-    const struct module *mod = s->program->module.v[m];
+  for (uint32_t m = 0; m < p->module.n; m++) {
+    const struct module *mod = p->module.v[m];
     for (uint32_t i = 0; i < mod->decl.n; i++) {
       const struct decl *d = &mod->decl.v[i];
       if (d->kind == DECL_OPTIMIZER || d->kind == DECL_RECIPE) {
-        VEC_PUSH(s->f->arena, names,
+        VEC_PUSH(f->arena, names,
                  d->kind == DECL_RECIPE ? d->recipe->name : d->optimizer->name);
       }
     }
   }
-  diag_suggest(s->f->diags, g, pick, names.v, names.n);
+  diag_suggest(f->diags, g, pick, names.v, names.n);
+}
+
+bool sema_has_pick(struct front *f, const struct program *p, struct str name) {
+  if (program_recipe(p, name) != NULL || program_optimizer(p, name) != NULL) {
+    return true;
+  }
+  report_no_pick(f, p, name);
+  return false;
 }
 
 // The only recipe of the root file, else its only optimizer.
@@ -53,9 +61,8 @@ void job_pick(struct sema *s, struct str name, const struct recipe **r,
     pick_default(s, r, o);
     return;
   }
-  *r = program_recipe(s->program, name);
-  *o = *r == NULL ? program_optimizer(s->program, name) : NULL;
-  if (*r == NULL && *o == NULL) {
-    report_no_pick(s, name);
+  if (sema_has_pick(s->f, s->program, name)) {
+    *r = program_recipe(s->program, name);
+    *o = *r == NULL ? program_optimizer(s->program, name) : NULL;
   }
 }

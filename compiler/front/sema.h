@@ -145,6 +145,8 @@ struct job_options {
 
 // For a program that parsed without errors: what a broken statement declares would be called unknown.
 void sema_check(struct front *f, const struct program *p);
+// Is there a recipe or optimizer of this name? Reported (E0317) where there is none.
+bool sema_has_pick(struct front *f, const struct program *p, struct str name);
 // NULL when anything was refused (reported). `sema_check` need not have run.
 struct job *sema_job(struct front *f, const struct program *p, const struct model *m,
                      const struct job_options *o);
