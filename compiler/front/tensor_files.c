@@ -5,18 +5,41 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_folder(struct arena *a, struct str path) {
   struct stat st;
   return stat(str_cstr(a, path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+// A header's length, at most ST_MAX_HEADER, and the brace that begins it: no JSON text does. Only regular files are
+// looked into: what a pipe gave would be missing afterwards.
+static bool begins_as_safetensors(struct arena *a, struct str path) {
+  const char *name = str_cstr(a, path);
+  struct stat st;
+  if (stat(name, &st) != 0 || !S_ISREG(st.st_mode)) {
+    return false;
+  }
+  unsigned char head[9];
+  int fd = open(name, O_RDONLY | O_CLOEXEC);
+  bool all = fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
+  if (fd >= 0) {
+    (void)close(fd);
+  }
+  uint64_t length = 0;
+  for (int i = 7; all && i >= 0; i--) {
+    length = length << 8 | head[i];
+  }
+  return all && length <= ST_MAX_HEADER && head[8] == '{';
+}
+
 bool tensor_files_takes(struct arena *a, struct str path) {
   return str_ends(path, ".safetensors") || str_ends(path, ".index.json") ||
-         is_folder(a, path);
+         is_folder(a, path) || begins_as_safetensors(a, path);
 }
 
 bool tensor_files_add(struct front *f, struct str path, struct tensor_files *set) {

@@ -23,7 +23,8 @@ struct tensor_files {
   struct json_doc *index;
 };
 
-// True for a path that tensor_files_open reads: a folder, or a name that ends in ".safetensors" or ".index.json".
+// True for a path that tensor_files_open reads: a folder, a name that ends in ".safetensors" or ".index.json", or a
+// file that begins as safetensors do, whatever its name.
 bool tensor_files_takes(struct arena *a, struct str path);
 // Opens a .safetensors file; an index and the files it names; or a folder: by its model.safetensors.index.json
 // where there is one, else every *.safetensors in it. Whatever is wrong is reported (E0001, E0515, E0517), also a
