@@ -4,6 +4,8 @@
 #include "core/grads.h"
 #include "core/hostcode.h"
 
+#include <math.h>
+
 static steprt_status check_grads(struct steprt *rt, const void *const *grads) {
   for (uint32_t i = 0; i < rt->program->n_params; i++) {
     const struct rt_param *v = &rt->program->param[i];
@@ -27,8 +29,8 @@ static steprt_status clip_bound(struct steprt *rt, double *bound) {
   const struct rt_host_env env = {.hyper = rt->hyper};
   *bound = rt_host_eval(rt->program->clip, rt->program->n_clip, &env, rt->reg);
   if (!(*bound >= 0)) {
-    return rt_refuse(rt, STEPRT_RANGE, "clip global_norm = %.9g is not 0 or more",
-                     *bound);
+    double shown = isnan(*bound) ? fabs(*bound) : *bound; // a NaN has no sign to show
+    return rt_refuse(rt, STEPRT_RANGE, "clip global_norm = %.9g is not 0 or more", shown);
   }
   return STEPRT_OK;
 }
