@@ -93,6 +93,9 @@ static void check_normalize(struct parser *p, const struct iteration *it) {
     DIAG(p->f->diags, at, E0409, it->has_eps ? STR("eps") : STR("floor"),
          STR("at least 0"));
   }
+  if (it->norm == NORM_AOL && (it->has_safety || it->has_eps)) {
+    DIAG(p->f->diags, at, E0410, it->has_safety ? STR("safety") : STR("eps"));
+  }
 }
 
 void parse_check_iteration(struct parser *p, struct iteration *it) {

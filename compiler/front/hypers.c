@@ -111,9 +111,11 @@ static void take_argument(struct sema *s, const struct bound_use *u,
   } else if (t->stage == STAGE_STATIC) {
     h->value = t->num;
     if (!hyper_in_range(h, h->value)) {
-      struct diag *g = DIAG(s->f->diags, arg->value->span, E0308, h->name,
-                            num_shortest(a, h->value), range_text(a, h));
-      diag_note(s->f->diags, g, h->span, STR("its range is declared here"));
+      struct diag *g =
+          DIAG(s->f->diags, arg->value->span, E0308, h->name, num_shortest(a, h->value),
+               h->has_range ? range_text(a, h) : STR("the numbers"));
+      diag_note(s->f->diags, g, h->span,
+                h->has_range ? STR("its range is declared here") : STR("declared here"));
     }
   } else {
     h->bound = t;

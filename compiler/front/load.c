@@ -22,7 +22,7 @@ static struct str path_resolve(struct arena *a, struct str path) {
     i = end + 1;
   }
   struct buf b = buf_new(a);
-  buf_puts(&b, is_absolute ? "/" : "");
+  buf_puts(&b, is_absolute ? "/" : parts.n == 0 ? "." : "");
   for (uint32_t i = 0; i < parts.n; i++) {
     buf_puts(&b, i == 0 ? "" : "/");
     buf_str(&b, parts.v[i]);
@@ -78,7 +78,7 @@ static bool load_file(struct loader *l, struct str path, struct str key, struct 
 static void load_import(struct loader *l, struct import *i, struct str from) {
   struct front *f = l->f;
   if (i->path.n == 0) {
-    return; // reported by the parser, or `import ""`, which no file answers to
+    return; // reported by the parser
   }
   if (i->path.p[0] == '/') {
     DIAG(f->diags, i->span, E0116, i->path);

@@ -34,7 +34,7 @@ static struct import parse_import(struct parser *p) {
   struct import i = {.target = UINT32_MAX};
   parse_advance(p);
   i.span = p->tok.span;
-  i.path = parse_string(p, "a path in quotes");
+  i.path = parse_filled_string(p, "a path in quotes");
   return i;
 }
 

@@ -35,6 +35,7 @@ bool parse_expect_word(struct parser *p, const char *word);
 // A name; reserved words are refused. Empty after an error.
 struct str parse_name(struct parser *p, const char *what, struct span *at);
 struct str parse_string(struct parser *p, const char *what);
+struct str parse_filled_string(struct parser *p, const char *what); // "" is refused
 uint64_t parse_int(struct parser *p, const char *what);
 // num = [ "-" ] NUM
 double parse_num(struct parser *p);

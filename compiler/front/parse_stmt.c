@@ -18,7 +18,7 @@ static void parse_when(struct parser *p, struct stmt *s) {
 // [ "as" STR ]
 static void parse_as(struct parser *p, struct stmt *s) {
   if (parse_accept_word(p, "as")) {
-    s->as = parse_string(p, "a string: the name that torch users know");
+    s->as = parse_filled_string(p, "a string: the name that torch users know");
   }
 }
 
@@ -122,18 +122,36 @@ static struct stmt *parse_update(struct parser *p) {
   return s;
 }
 
+// The operator of an assignment as other languages have it, or NULL: "", "+", "-", "*" or "/" before a `=`.
+static const char *assigning_operator(const struct parser *p) {
+  static const char *const all[][2] = {
+      {"=", ""}, {"+=", "+"}, {"-=", "-"}, {"*=", "*"}, {"/=", "/"}};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    if (parse_at(p, TOKEN_ID) && lexer_follows(&p->lx, all[i][0])) {
+      return all[i][1];
+    }
+  }
+  return NULL;
+}
+
 // Neither a statement word nor an update: say which of the two was meant.
 static void refuse_stmt(struct parser *p) {
   const struct str words[] = {STR("hyper"), STR("static"),  STR("state"),
                               STR("input"), STR("require"), STR("let")};
-  struct str name = parse_at(p, TOKEN_ID) ? p->tok.text : STR("");
-  if (name.n == 0 || !lexer_follows(&p->lx, "=")) {
+  const char *op = assigning_operator(p);
+  if (op == NULL) {
     parse_refuse_line(p, "a statement", words, 6);
     return;
   }
+  struct arena *a = p->f->arena;
+  struct str name = p->tok.text;
   parse_advance(p);
-  diag_help(p->f->diags, parse_fail(p, "`:=` (state update)"),
-            str_fmt(p->f->arena, "write `let %.*s = ...` for a local", STR_FMT(name)));
+  struct str help = op[0] != '\0' ? str_fmt(a, "write `%.*s := %.*s %s ...`",
+                                            STR_FMT(name), STR_FMT(name), op)
+                    : str_is(name, "param")
+                        ? STR("write `param := ...`")
+                        : str_fmt(a, "write `let %.*s = ...` for a local", STR_FMT(name));
+  diag_help(p->f->diags, parse_fail(p, "`:=` (state update)"), help);
 }
 
 struct body {

@@ -124,6 +124,13 @@ struct str parse_string(struct parser *p, const char *what) {
   return STR("");
 }
 
+struct str parse_filled_string(struct parser *p, const char *what) {
+  if (parse_at(p, TOKEN_STR) && p->tok.text.n == 0) {
+    (void)parse_fail(p, what);
+  }
+  return parse_string(p, what);
+}
+
 uint64_t parse_int(struct parser *p, const char *what) {
   double x = p->tok.num;
   if (parse_at(p, TOKEN_NUM) && p->tok.is_int) {
