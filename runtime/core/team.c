@@ -44,6 +44,7 @@ struct rt_team {
   void *ctx;
   uint32_t size, n_started;
   struct worker *worker;
+  pid_t process; // that has the workers: a child of fork has none
 };
 
 struct worker {
@@ -213,7 +214,7 @@ steprt_status rt_team_new(uint32_t threads, struct rt_team **out) {
   if (!t) {
     return STEPRT_NO_MEMORY;
   }
-  *t = (struct rt_team){.size = threads};
+  *t = (struct rt_team){.size = threads, .process = getpid()};
   t->worker = calloc(threads, sizeof *t->worker);
   if (!t->worker || !start_workers(t)) {
     rt_team_free(t);
@@ -223,15 +224,21 @@ steprt_status rt_team_new(uint32_t threads, struct rt_team **out) {
   return STEPRT_OK;
 }
 
-void rt_team_free(struct rt_team *t) {
-  if (!t) {
-    return;
-  }
+static void stop_workers(struct rt_team *t) {
   atomic_store(&t->stop, true);
   atomic_fetch_add(&t->gate, GENERATION); // differs from what any sleeper saw
   futex_wake(&t->gate, INT_MAX);
   for (uint32_t i = 0; i < t->n_started; i++) {
     pthread_join(t->worker[i].thread, NULL);
+  }
+}
+
+void rt_team_free(struct rt_team *t) {
+  if (!t) {
+    return;
+  }
+  if (t->process == getpid()) {
+    stop_workers(t);
   }
   free(t->worker);
   free(t);

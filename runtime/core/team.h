@@ -6,7 +6,8 @@
 
 struct rt_team;
 // `threads` workers in all, the calling thread counted as number 0; 0: every core of the affinity mask. Workers
-// run with round-to-nearest, no flush to zero (DESIGN section 4), and block all signals.
+// run with round-to-nearest, no flush to zero (DESIGN section 4), and block all signals. In a child of fork the calling
+// thread is alone: it does all work itself and frees the team like any other.
 steprt_status rt_team_new(uint32_t threads, struct rt_team **out);
 void rt_team_free(struct rt_team *t); // accepts NULL
 uint32_t rt_team_size(const struct rt_team *t);

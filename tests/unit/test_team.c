@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
@@ -143,4 +144,23 @@ Test(team, absurd_sizes_are_refused) {
   cr_assert_eq(rt_team_new(100000, &t), STEPRT_BAD_ARGUMENT);
   cr_assert_null(t);
   rt_team_free(NULL);
+}
+
+// As data loaders of trainers do: the child has no workers to wait for.
+Test(team, a_child_of_fork_works_alone_and_frees_it) {
+  struct rt_team *t = team_of(4);
+  uint64_t sums[100] = {0};
+  rt_team_run(t, 100, add_item, sums);
+  pid_t child = fork();
+  cr_assert_geq(child, 0);
+  if (child == 0) {
+    alarm(20);
+    rt_team_run(t, 100, add_item, sums);
+    rt_team_free(t);
+    _exit(sums[99] == 200 ? 0 : 1);
+  }
+  int status = -1;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert_eq(status, 0);
+  rt_team_free(t);
 }
