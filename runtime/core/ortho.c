@@ -1,6 +1,8 @@
 // Newton-Schulz orthogonalization: shapes, scratch and the order of phases (DESIGN sections 3, 4 and 12; Jordan et
 // al. 2024). The arithmetic stands in ortho_steps.c, ortho_normalize.c and ortho_math.c.
 #include "core/ortho.h"
+
+#include "core/fpmode.h"
 #include "core/ortho_int.h"
 
 enum {
@@ -130,11 +132,10 @@ static void batch_item(void *ctx, uint64_t item, uint32_t thread) {
   whole_matrix(&o);
 }
 
-void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
-              const struct rt_iteration *it, const struct rt_matrices *m, void *scratch) {
-  if (m->rows == 0 || m->cols == 0 || m->batch == 0) {
-    return;
-  }
+// In the floating-point mode of the numbers section: the norm is taken on the calling thread.
+static void all_matrices(const struct rt_blas *blas, struct rt_team *team,
+                         const struct rt_iteration *it, const struct rt_matrices *m,
+                         void *scratch) {
   char *aligned = (char *)scratch + (ALIGN - (uintptr_t)scratch % ALIGN) % ALIGN;
   struct ortho o = ortho_shape(it, m->rows, m->cols);
   o.blas = blas;
@@ -150,4 +151,14 @@ void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
     select_matrix(&o, m, i);
     whole_matrix(&o);
   }
+}
+
+void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
+              const struct rt_iteration *it, const struct rt_matrices *m, void *scratch) {
+  if (m->rows == 0 || m->cols == 0 || m->batch == 0) {
+    return;
+  }
+  uint32_t mode = rt_fpmode_enter();
+  all_matrices(blas, team, it, m, scratch);
+  rt_fpmode_leave(mode);
 }

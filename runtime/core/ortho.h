@@ -29,7 +29,7 @@ struct rt_matrices {
 
 // out := orthogonalize(in). An f32 operand of a bf16 iteration is rounded before its norm is taken or, with
 // norm_in_f32, once, after it was divided by the norm. Bits depend on iteration, rows, cols and values only: not on
-// threads or batch (L1). Runs on the team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN
+// threads, batch (L1) or the caller's floating-point mode. Runs on the team from its calling thread; nothing is allocated. A zero matrix gives zeros; NaN
 // and Inf propagate.
 void rt_ortho(const struct rt_blas *blas, struct rt_team *team,
               const struct rt_iteration *it, const struct rt_matrices *m, void *scratch);

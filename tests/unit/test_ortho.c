@@ -6,6 +6,7 @@
 #include "ortho_reference.h"
 
 #include <criterion/criterion.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,21 @@ Test(ortho, bits_do_not_depend_on_threads_or_batch) {
       free(again);
       free(in);
     }
+  }
+}
+
+Test(ortho, bits_do_not_depend_on_the_callers_rounding) {
+  enum { ROWS = 40, COLS = 30, N = ROWS * COLS };
+  double in[N], plain[N], upward[N];
+  for (uint32_t i = 0; i < N_ITERATIONS; i++) {
+    fill_gauss(in, N, i + 1);
+    ortho(&iterations[i], 2, in, 1, ROWS, COLS, plain);
+    fesetround(FE_UPWARD);
+    ortho(&iterations[i], 2, in, 1, ROWS, COLS, upward);
+    int after = fegetround();
+    fesetround(FE_TONEAREST);
+    cr_assert_eq(after, FE_UPWARD);
+    cr_assert_arr_eq(plain, upward, sizeof plain, "%s", iterations[i].name);
   }
 }
 
