@@ -1,6 +1,8 @@
 // stepc_compile and stepc_program_free: the chain under a guard, with every way out a status.
 #include "api/program.h"
 
+#include "core/fpmode.h"
+
 #include <stdlib.h>
 
 static bool names_environment(const struct diags *d) {
@@ -76,6 +78,13 @@ static size_t limit_of(const struct stepc_job *job) {
   return limit > SIZE_MAX ? 0 : (size_t)limit;
 }
 
+// strtod looks at the x87 unit's rounding, which fpmode.h leaves alone.
+void fp_enter(fenv_t *callers) {
+  fegetenv(callers);
+  fesetenv(FE_DFL_ENV);
+  (void)rt_fpmode_enter();
+}
+
 stepc_status stepc_compile(const struct stepc_job *job, struct stepc_program **program) {
   if (program == NULL) {
     return STEPC_BAD_ARGUMENT;
@@ -90,7 +99,11 @@ stepc_status stepc_compile(const struct stepc_job *job, struct stepc_program **p
     forget(p);
     return STEPC_NO_MEMORY;
   }
-  return compile_guarded(p, job);
+  fenv_t callers;
+  fp_enter(&callers);
+  stepc_status s = compile_guarded(p, job);
+  fesetenv(&callers);
+  return s;
 }
 
 void stepc_program_free(struct stepc_program *p) {

@@ -95,7 +95,11 @@ stepc_status stepc_program_emit(struct stepc_program *p, const char *kind,
   }
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (strcmp(kind, kinds[i].name) == 0) {
-      return emit_guarded(p, i, text);
+      fenv_t callers;
+      fp_enter(&callers);
+      stepc_status s = emit_guarded(p, i, text);
+      fesetenv(&callers);
+      return s;
     }
   }
   return STEPC_BAD_ARGUMENT;

@@ -6,6 +6,8 @@
 
 #include "api/driver.h"
 
+#include <fenv.h>
+
 struct diag_record {
   struct stepc_diag diag;
   struct stepc_diag *note; // diag.n_notes
@@ -33,6 +35,9 @@ struct stepc_program {
   const char *messages, *error;
 };
 
+// Sets the floating-point environment in which constants are read and folded, whatever mode the caller runs in;
+// fesetenv(callers) ends it.
+void fp_enter(fenv_t *callers);
 // Fills p->input with copies of the job's texts. False: `*why` says how the call is wrong.
 bool read_job(struct stepc_program *p, const struct stepc_job *job, struct str *why);
 // Fills p->records from however far the driver came.

@@ -4,9 +4,11 @@
 #include "steprt.h"
 
 #include <criterion/criterion.h>
+#include <fenv.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <xmmintrin.h>
 
 #define SGD                                                                              \
   "spec 1\noptimizer plain {\n  hyper lr : f32 = 0.5 in [0, inf)\n  hyper wd as "        \
@@ -43,6 +45,40 @@ static struct stepc_summary summary(const struct stepc_program *p) {
 }
 
 // ---- what a program does and tells
+
+// A number that rounds up from its decimals, and two products of constants: one rounds, one is denormal.
+#define ROUNDING                                                                         \
+  "spec 1\noptimizer plain {\n  hyper lr : f32 = 0.1\n  hyper b : f32 = 0.7\n"           \
+  "  static k : f32 = 0.1 * 0.7\n  static d : f32 = 1e-300 * 1e-20\n"                    \
+  "  param := param * 1e-40 - lr * grad * (k + b) * where(d > 0, 1, 2)\n}\n"
+
+Test(libstepc, constants_do_not_depend_on_the_callers_floating_point_mode) {
+  struct stepc_job job = text_job(ROUNDING);
+  struct stepc_program *plain = compile(&job);
+  const char *expected, *text;
+  cr_assert_eq(stepc_program_emit(plain, "llvm", &expected), STEPC_OK);
+  for (int i = 0; i < 2; i++) {
+    fenv_t before;
+    fegetenv(&before);
+    fesetround(i == 0 ? FE_UPWARD : FE_DOWNWARD);
+    _mm_setcsr(_mm_getcsr() | 0x8040u); // FTZ, DAZ
+    struct stepc_program *p = compile(&job);
+    stepc_status s = stepc_program_emit(p, "llvm", &text);
+    cr_assert_eq(_mm_getcsr() & 0x8040u, 0x8040u);
+    cr_assert_eq(fegetround(), i == 0 ? FE_UPWARD : FE_DOWNWARD);
+    fesetenv(&before);
+    cr_assert_eq(s, STEPC_OK);
+    cr_assert_str_eq(text, expected);
+    for (uint32_t k = 0; k < summary(p).n_hypers; k++) {
+      struct stepc_hyper_info a = {.size = sizeof a}, b = a;
+      stepc_program_hyper(plain, k, &a);
+      stepc_program_hyper(p, k, &b);
+      cr_assert_float_eq(a.value, b.value, 0, "%s", a.name);
+    }
+    stepc_program_free(p);
+  }
+  stepc_program_free(plain);
+}
 
 // One step from parameters of 1 with gradients of 0.25; the first parameter's first element.
 static float step_once(const struct stepc_program *p) {
