@@ -117,15 +117,16 @@ bool cache_put(const struct cache *c, struct arena *a, const char *key,
                struct str bytes) {
   struct rt_new_file f;
   char hex[CACHE_KEY + 1];
-  if (c->folder.n == 0 || rt_new_file_open(&f, path_of(c, a, key).p) != 0) {
+  hash(bytes, hex);
+  // Before the file is open: the arena may not return.
+  struct str path = path_of(c, a, key), head = str_fmt(a, "%s%s\n", magic, hex);
+  if (c->folder.n == 0 || rt_new_file_open(&f, path.p) != 0) {
     return false;
   }
   if (fchmod(f.fd, 0600) != 0) {
     rt_new_file_discard(&f);
     return false;
   }
-  hash(bytes, hex);
-  struct str head = str_fmt(a, "%s%s\n", magic, hex);
   return rt_new_file_write(&f, head.p, head.n) == 0 &&
          rt_new_file_write(&f, bytes.p, bytes.n) == 0 && rt_new_file_commit(&f) == 0;
 }
