@@ -1,10 +1,14 @@
 """stepc.numpy through the built libraries: updates in place, settings, refusals, lifetimes."""
 
+import collections.abc
+import copy
 import gc
 import pathlib
+import pickle
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import warnings
 import weakref
 
@@ -23,6 +27,22 @@ TWO = ('spec 1\nimport "sgd.opt"\nrecipe two {\n  clip global_norm 1.0\n'
 
 def ones(*shape, dtype=np.float32):
     return np.ones(shape, dtype)
+
+
+class Made(collections.abc.Mapping):
+    """Makes its arrays when asked, as an open .npz file does."""
+
+    def __init__(self, values, n):
+        self.values_of, self.n = values, n
+
+    def __getitem__(self, name):
+        return np.full(self.n, self.values_of[name], np.float32)
+
+    def __iter__(self):
+        return iter(self.values_of)
+
+    def __len__(self):
+        return len(self.values_of)
 
 
 class Updates(unittest.TestCase):
@@ -117,6 +137,12 @@ class Settings(unittest.TestCase):
         self.assertEqual(opt.program.state_bytes, 3 * 2 * 4)
         self.assertIn("define", opt.program.emit("llvm"))
 
+    def test_numbers_of_numpy(self):
+        opt = Optimizer({"w": ones(2)}, SPECS / "adamw.opt", sets={"lr": np.float64(0.25), "wd": np.int64(1)},
+                        defines={"amsgrad": np.bool_(True)})
+        self.assertEqual((opt.hypers["lr"], opt.hypers["wd"]), (0.25, 1))
+        self.assertEqual(opt.program.state_bytes, 3 * 2 * 4)
+
     def test_notes_of_the_runtime(self):
         self.assertIn("products by", " ".join(Optimizer({"w": ones(64, 64)}, SPECS / "muon.opt").notes))
 
@@ -187,6 +213,37 @@ class Lifetimes(unittest.TestCase):
         self.assertIsNotNone(alive())
         del opt  # no cycle: gone at once
         self.assertIsNone(alive())
+
+    def test_gradients_made_when_asked_live_through_the_step(self):
+        n = 1 << 20
+        w, b = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        Optimizer({"w": w, "b": b}, text=PLAIN, sets={"lr": 1}).step(Made({"w": 2, "b": 3}, n))
+        self.assertTrue((w == -2).all() and (b == -3).all())
+
+    def test_copies_are_refused(self):
+        opt = Optimizer({"w": ones(2)}, text=PLAIN)
+        for thing in (opt, opt.program):
+            for take in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                    take(thing)
+
+    def test_an_interrupt_leaves_no_half_step(self):
+        w = ones(2)
+        opt = Optimizer({"w": w}, text=PLAIN, sets={"lr": 0.125})
+        for i, name in enumerate(("steprt_begin", "steprt_run", "steprt_end")):
+            real, calls = getattr(stepc._c.steprt, name), []
+
+            def interrupted(*arguments):
+                status = real(*arguments)
+                calls.append(name)
+                if len(calls) == 1:
+                    raise KeyboardInterrupt
+                return status
+
+            with unittest.mock.patch.object(stepc._c.steprt, name, interrupted), self.assertRaises(KeyboardInterrupt):
+                opt.step({"w": ones(2)})
+            opt.step({"w": ones(2)})
+            self.assertEqual(w[0], 1 - (i + 1) * 0.25)
 
     def test_hypers_keep_it_alive(self):
         hypers = Optimizer({"w": ones(2)}, text=PLAIN).hypers

@@ -86,13 +86,21 @@ def _params_array(params):
 def _settings(settings, what):
     """{"rest.lr": 0.1} as "rest.lr=0.1"."""
     def value(v):
+        v = v.item() if hasattr(v, "item") else v  # numpy's scalars, whose repr names their type
         return ("true" if v else "false") if isinstance(v, bool) else v if isinstance(v, str) else repr(v)
 
     texts = [text_bytes(f"{k}={value(v)}", what) for k, v in (settings or {}).items()]
     return (ctypes.c_char_p * len(texts))(*texts), len(texts)
 
 
-class Program:
+class Unique:
+    """Owns a handle: a copy would use it after its owner is gone."""
+
+    def __reduce__(self):
+        raise TypeError(f"{type(self).__name__} cannot be copied or pickled: it owns compiled code or running state")
+
+
+class Program(Unique):
     """A compiled step. `spec` is a path, or "FILE:NAME"; with `text` it only says what messages call that text and
     where its imports lie. `defines` sets statics, `sets` hypers: {"ns": "polar_express"}, {"rest.lr": 1e-4}."""
 

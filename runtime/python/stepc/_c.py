@@ -11,7 +11,7 @@ def _candidates(file):
     """Folders of STEPC_LIBRARY_PATH, then this package, then the build of this repository, then the system's."""
     for folder in os.environ.get("STEPC_LIBRARY_PATH", "").split(":"):
         if folder:
-            yield pathlib.Path(folder) / file
+            yield pathlib.Path(folder).absolute() / file  # a bare name would be searched elsewhere
     yield _HERE / file
     yield _HERE.parents[2] / "build" / "release" / file
 

@@ -17,7 +17,7 @@ import weakref
 
 import numpy
 
-from . import Error, Param, Program, _c
+from . import Error, Param, Program, Unique, _c
 
 _DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "uint16": "bf16"}
 _NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16 (or its bits as uint16)"}
@@ -109,7 +109,7 @@ class Hypers(collections.abc.MutableMapping):
         return len(self._all)
 
 
-class Optimizer:
+class Optimizer(Unique):
     """`params` maps names to arrays, which it updates; the names are what a recipe's conditions see. `grad_dtype` is
     "f32", "bf16" or "f16" where gradients differ from their parameters; `frozen` names parameters that stay.
     `threads` 0: every core. The other arguments are those of stepc.Program. `notes` tells what was replaced by
@@ -174,11 +174,17 @@ class Optimizer:
 
     def step(self, grads):
         """Updates the parameters. `grads` maps names to arrays; who is absent, or None, takes no part."""
+        grads = dict(grads)  # a mapping may make its arrays when asked, like an open .npz file: these must live
         for name, g in grads.items():
             self._check_grad(name, g)
-        self._check(_c.steprt.steprt_begin(self._handle, _c.Step(grads=self._pointers(grads))))
-        self._check(_c.steprt.steprt_run(self._handle, None))
-        self._check(_c.steprt.steprt_end(self._handle))
+        try:
+            self._check(_c.steprt.steprt_begin(self._handle, _c.Step(grads=self._pointers(grads))))
+            self._check(_c.steprt.steprt_run(self._handle, None))
+            self._check(_c.steprt.steprt_end(self._handle))
+        except BaseException:  # Ctrl-C comes between two calls: a step that has begun is completed
+            _c.steprt.steprt_run(self._handle, None)
+            _c.steprt.steprt_end(self._handle)
+            raise
 
     @property
     def report(self):
