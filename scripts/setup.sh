@@ -38,7 +38,8 @@ setup_venv() {
   cmp -s "$file" "$stamp" && return 0
   python3 -c 'import ensurepip, venv' 2>/dev/null || setup_packages python3 python3-venv || return 1
   setup_say "installing $(grep -v '^#' "$file" | tr '\n' ' ')into .venv"
-  [ -x .venv/bin/python3 ] || python3 -m venv .venv || { setup_fail "python3 -m venv failed"; return 1; }
+  # pip comes last: without it an earlier run was cut off, and this one mends what is there.
+  [ -x .venv/bin/pip ] || python3 -m venv .venv || { setup_fail "python3 -m venv failed"; return 1; }
   .venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r "$file" >&2 ||
     { setup_fail "pip could not install $file"; return 1; }
   cp "$file" "$stamp"
