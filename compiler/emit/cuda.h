@@ -21,7 +21,8 @@
 //   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
 //                   one block; `bound` is the recipe's clip, infinity where it has none
 //
-// A tensor has ceil(numel / tile) tiles, n_tiles is their sum (below 2^32), any number of blocks is right.
+// A tensor has ceil(numel / tile) tiles, n_tiles is their sum, any number of blocks is right. n_tiles stays below 2^31:
+// a block counts on by the number of blocks before it sees that it is past the end.
 #ifndef STEPC_EMIT_CUDA_H
 #define STEPC_EMIT_CUDA_H
 
