@@ -1,18 +1,19 @@
 // Finds and opens a serial BLAS.
 //
 // Order: the folders of STEPC_LIBRARY_PATH; then the folders of Debian's serial builds and the loader's own search.
-// Of each two places the first kind of `kinds` is taken if it is there and usable. The order is fixed, never
+// Of each two places the first of `kinds` is taken if it is there and usable. The order is fixed, never
 // measured: which library multiplies decides bits, so one host must always take the same one (L1).
 //
-// BLIS goes first: it may be called from several threads whatever it was built with, and at the block sizes of
-// rt_ortho it is the faster one (Zen 4, one thread, 192 x 192 x 768: BLIS 0.9.0 110-113 GFLOP/s, OpenBLAS 0.3.21 104).
-// Intel's AVX-512 hosts are the exception: where BLIS 0.9 cannot tell the number of vector units from the brand string,
-// as on virtual machines, it runs its AVX2 kernels (frame/base/bli_cpuid.c), half as fast as OpenBLAS's.
+// BLIS goes first: it may be called from several threads whatever it was built with. A serial OpenBLAS may not unless
+// it was built with locks, which it does not tell: two threads can be handed one packing buffer
+// (OpenMathLib/OpenBLAS issue 2126). Debian's 0.3.21 failed one in some hundred checks of three threads on two busy
+// cores, so it is called by one thread at a time, whatever the team's size.
 #include "core/blas.h"
 #include "core/env.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,21 +143,25 @@ static bool openblas_inspect(void *library, struct text *label, struct text *why
 struct kind {
   const char *file;
   bool (*inspect)(void *library, struct text *label, struct text *why);
+  bool one_at_a_time;
 };
-static const struct kind blis_first[] = {{"libblis.so.4", blis_inspect},
-                                         {"libopenblas.so.0", openblas_inspect}};
-static const struct kind openblas_first[] = {{"libopenblas.so.0", openblas_inspect},
-                                             {"libblis.so.4", blis_inspect}};
-enum { N_KINDS = 2 };
+static const struct kind kinds[] = {{"libblis.so.4", blis_inspect, false},
+                                    {"libopenblas.so.0", openblas_inspect, true}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-static const struct kind *kinds(void) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f")) {
-    return openblas_first;
+// One for the process, as the library's buffers are: handles that step in different threads share it.
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void rt_blas_enter(const struct rt_blas *b) {
+  if (b->one_at_a_time) {
+    pthread_mutex_lock(&one_at_a_time);
   }
-#endif
-  return blis_first;
+}
+
+void rt_blas_leave(const struct rt_blas *b) {
+  if (b->one_at_a_time) {
+    pthread_mutex_unlock(&one_at_a_time);
+  }
 }
 
 // Opens one file; `b` is filled on success. On refusal "; FILE: reason" goes to `why`, unless there is no such file.
@@ -181,9 +186,11 @@ static steprt_status try_file(const char *path, const struct kind *kind,
   if (!kind->inspect(b->library, &label_text, &reason_text)) {
     goto fail;
   }
-  status = rt_blas_check(b->sgemm);
+  b->one_at_a_time = kind->one_at_a_time;
+  status = rt_blas_check(b);
   if (status == STEPRT_OK) {
-    snprintf(b->name, sizeof b->name, "%s, %s", label, path);
+    snprintf(b->name, sizeof b->name, "%s, %s%s", label, path,
+             b->one_at_a_time ? ", one thread at a time" : "");
     return STEPRT_OK;
   }
   if (status == STEPRT_NO_MEMORY) {
@@ -219,9 +226,8 @@ static steprt_status try_kind(const struct kind *kind, const char *folders, bool
 
 static steprt_status try_all(const char *folders, bool loader, struct rt_blas *b,
                              struct text *why) {
-  const struct kind *kind = kinds();
   for (uint32_t i = 0; i < N_KINDS; i++) {
-    steprt_status status = try_kind(&kind[i], folders, loader, b, why);
+    steprt_status status = try_kind(&kinds[i], folders, loader, b, why);
     if (status != STEPRT_NO_LIBRARY) {
       return status;
     }

@@ -28,7 +28,7 @@ static const struct {
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0] };
 
 struct trial {
-  rt_sgemm_fn sgemm;
+  const struct rt_blas *blas;
   float *a, *b, *c;
   double w[MAX_SIDE], bw[MAX_DEPTH];
   bool wrong;
@@ -75,8 +75,11 @@ static bool product_is_right(const struct trial *t, bool trans, int m, int n, in
   for (int i = 0; i < m * SIDE; i++) {
     t->c[i] = add ? 3.0f : NAN;
   }
-  t->sgemm(BLAS_ROW_MAJOR, trans ? BLAS_TRANS : BLAS_NO_TRANS, BLAS_NO_TRANS, m, n, k,
-           1.0f, t->a, trans ? SIDE : LONG, t->b, SIDE, add ? 1.0f : 0.0f, t->c, SIDE);
+  rt_blas_enter(t->blas);
+  t->blas->sgemm(BLAS_ROW_MAJOR, trans ? BLAS_TRANS : BLAS_NO_TRANS, BLAS_NO_TRANS, m, n,
+                 k, 1.0f, t->a, trans ? SIDE : LONG, t->b, SIDE, add ? 1.0f : 0.0f, t->c,
+                 SIDE);
+  rt_blas_leave(t->blas);
   for (int i = 0; i < m; i++) {
     if (!row_is_right(t, i, trans, n, k, add)) {
       return false;
@@ -97,11 +100,11 @@ static void try_shapes(void *ctx, uint64_t item, uint32_t thread) {
   }
 }
 
-static bool trial_init(struct trial *t, rt_sgemm_fn sgemm, uint32_t seed) {
+static bool trial_init(struct trial *t, const struct rt_blas *blas, uint32_t seed) {
   size_t n_a = (size_t)LONG * SIDE, n_b = (size_t)MAX_DEPTH * SIDE;
   size_t n_c = (size_t)MAX_SIDE * SIDE;
   float *all = malloc((n_a + n_b + n_c) * sizeof *all);
-  *t = (struct trial){.sgemm = sgemm, .a = all};
+  *t = (struct trial){.blas = blas, .a = all};
   if (!all) {
     return false;
   }
@@ -116,12 +119,12 @@ static bool trial_init(struct trial *t, rt_sgemm_fn sgemm, uint32_t seed) {
   return true;
 }
 
-steprt_status rt_blas_check(rt_sgemm_fn sgemm) {
+steprt_status rt_blas_check(const struct rt_blas *b) {
   struct trial *trial = calloc(THREADS, sizeof *trial);
   struct rt_team *team = NULL;
   steprt_status status = trial ? rt_team_new(THREADS, &team) : STEPRT_NO_MEMORY;
   for (uint32_t i = 0; trial && i < THREADS; i++) {
-    if (!trial_init(&trial[i], sgemm, i + 1)) {
+    if (!trial_init(&trial[i], b, i + 1)) {
       status = STEPRT_NO_MEMORY;
     }
   }

@@ -18,6 +18,7 @@ enum { MAX_DEPTH = 1 << 20 }; // of one call: its dimensions are int
 static void multiply(const struct ortho *o, bool trans, struct ortho_block to,
                      const float *a, const float *b, uint64_t k, float *c) {
   int ld = (int)o->ld;
+  rt_blas_enter(o->blas);
   for (uint64_t k0 = 0; k0 < k; k0 += MAX_DEPTH) {
     o->blas->sgemm(BLAS_ROW_MAJOR, trans ? BLAS_TRANS : BLAS_NO_TRANS, BLAS_NO_TRANS,
                    (int)to.rows, (int)to.cols, (int)ortho_min(MAX_DEPTH, k - k0), 1.0f,
@@ -25,6 +26,7 @@ static void multiply(const struct ortho *o, bool trans, struct ortho_block to,
                    b + k0 * o->ld + to.col, ld, k0 == 0 ? 0.0f : 1.0f,
                    c + to.row * o->ld + to.col, ld);
   }
+  rt_blas_leave(o->blas);
 }
 
 static struct ortho_block block_at(const struct ortho *o, struct ortho_cut rows,

@@ -1,7 +1,9 @@
 // Opening a BLAS: found, refused with a reason, or missing with advice.
 #include "core/blas.h"
+#include "core/team.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,39 @@ Test(blas, next_one_is_taken_after_a_refusal) {
   cr_assert_eq(rt_blas_open(&b, why, sizeof why), STEPRT_OK, "%s", why);
   cr_expect_str_eq(why, REFUSED);
   cr_expect_null(strstr(rt_blas_name(b), FAKE), "%s", rt_blas_name(b));
+  rt_blas_close(b);
+}
+
+static int threads_met(const struct rt_blas *b) {
+  union {
+    void *object;
+    int (*function)(void);
+  } u = {.object = dlsym(b->library, "fake_threads_met")};
+  return u.function();
+}
+
+// Serial builds of OpenBLAS without locks give wrong products where threads meet in them.
+Test(blas, threads_never_meet_in_openblas) {
+  enum { ROWS = 300, COLS = 280 };
+  static const double abc[1][3] = {{3.4445, -4.7750, 2.0315}};
+  static const struct rt_iteration it = {
+      "one", RT_NORM_FROBENIUS, false, 1, 1e-7, 0, RT_F32, 1, abc};
+  static float in[ROWS * COLS], out[ROWS * COLS];
+  struct rt_blas *b;
+  struct rt_team *team;
+  char why[1024];
+  in[0] = in[5] = 1;
+  cr_assert_eq(
+      rt_blas_open_in(STEPC_BUILD_DIR "/fake-openblas", "", false, &b, why, sizeof why),
+      STEPRT_OK, "%s", why);
+  cr_assert_eq(rt_team_new(4, &team), STEPRT_OK);
+  void *scratch = malloc(rt_ortho_scratch(&it, ROWS, COLS, 4));
+  const struct rt_matrices m = {in, RT_F32, out, 1, ROWS, COLS};
+  rt_ortho(b, team, &it, &m, scratch);
+  cr_expect_eq(threads_met(b), 0);
+  cr_expect_neq(out[0], 0);
+  free(scratch);
+  rt_team_free(team);
   rt_blas_close(b);
 }
 
