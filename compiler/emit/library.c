@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <link.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct search {
@@ -117,6 +118,15 @@ static bool search_wheel(struct search *s, struct str venv) {
   return false;
 }
 
+// What lies in the folder is run. Above a program in /tmp it may be anybody's: it must belong to who owns the program,
+// who runs it, or root.
+static bool is_trusted(const char *folder) {
+  struct stat st, exe;
+  return stat(folder, &st) == 0 && stat("/proc/self/exe", &exe) == 0 &&
+         (st.st_mode & S_IWOTH) == 0 &&
+         (st.st_uid == exe.st_uid || st.st_uid == geteuid() || st.st_uid == 0);
+}
+
 // The folder of the program's file and its two parents: build/release/stepc beside .venv is the repository's layout.
 static bool search_beside_program(struct search *s) {
   char exe[4096];
@@ -127,7 +137,12 @@ static bool search_beside_program(struct search *s) {
       at.n -= at.n != 0;
     } while (at.n > 0 && at.p[at.n] != '/');
     struct str venv = str_fmt(s->arena, "%.*s/.venv", STR_FMT(at));
-    if (at.n != 0 && access(venv.p, F_OK) == 0 && search_wheel(s, venv)) {
+    if (at.n == 0 || access(venv.p, F_OK) != 0) {
+      continue;
+    }
+    if (!is_trusted(venv.p)) {
+      note(s, "not trusted, for it is another user's or all may write to it: ", venv);
+    } else if (search_wheel(s, venv)) {
       return true;
     }
   }

@@ -11,6 +11,7 @@
 #include "tempdir.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -350,5 +351,33 @@ Test(library, is_found_in_each_place_in_order) {
     cr_assert_str_eq(l.how, row[i].how);
   }
   tempdir_remove(&d);
+  arena_free(a);
+}
+
+// Removes a file and its folders, but for the first `keep` bytes of its path.
+static void unplant(char *path, size_t keep) {
+  (void)unlink(path);
+  for (char *slash; (slash = strrchr(path, '/')) != NULL && slash > path + keep;) {
+    *slash = '\0';
+    (void)rmdir(path);
+  }
+}
+
+Test(library, beside_the_program_only_what_nobody_else_may_write) {
+  static const char venv[] = STEPC_BUILD_DIR "/.venv"; // this program lies in the build's
+  struct arena *a = arena_new(0);
+  char path[1024];
+  snprintf(path, sizeof path, "%s/lib/python3.11/site-packages/%s/%s", venv, fake.wheel,
+           fake.file);
+  make_folders(path);
+  cr_assert_eq(symlink(STEPC_BUILD_DIR "/fake-blas/libblis.so.4", path), 0);
+  struct library ours = look(a);
+  cr_assert_eq(chmod(venv, 0707), 0);
+  struct library everybodys = look(a);
+  unplant(path, strlen(STEPC_BUILD_DIR));
+  cr_expect(str_starts(ours.path, venv), "%.*s", STR_FMT(ours.why));
+  cr_expect_eq(everybodys.path.n, 0);
+  cr_expect_neq(strstr(str_cstr(a, everybodys.why), "not trusted"), NULL, "%.*s",
+                STR_FMT(everybodys.why));
   arena_free(a);
 }
