@@ -7,8 +7,6 @@
 #include "tool/run_report.h"
 #include "tool/tensors.h"
 
-#include <string.h>
-
 struct run {
   struct tool *tool;
   struct job_setup setup;
@@ -54,7 +52,7 @@ static enum exit_code read_options(struct run *r) {
   r->out_params = args_value(&t->args, OPT_OUT_PARAMS);
   r->out_state = args_value(&t->args, OPT_OUT_STATE);
   if (r->out_params != NULL && r->out_state != NULL &&
-      strcmp(r->out_params, r->out_state) == 0) {
+      file_is_same(t->arena, r->out_params, r->out_state)) {
     return usage_error(t, STR("--out-params and --out-state name one file"));
   }
   enum exit_code code = check_output(t, r->out_params);

@@ -72,3 +72,23 @@ bool file_make_folder(struct arena *a, struct str path, struct str *why) {
   }
   return failed(why);
 }
+
+static bool is_same_node(const char *x, const char *y) {
+  struct stat a, b;
+  return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+static const char *last_part(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
+static const char *folder_of(struct arena *a, const char *path) {
+  return str_fmt(a, "%.*s.", (int)(last_part(path) - path), path).p; // "x/.", or "."
+}
+
+bool file_is_same(struct arena *a, const char *x, const char *y) {
+  return is_same_node(x, y) || (strcmp(last_part(x), last_part(y)) == 0 &&
+                                is_same_node(folder_of(a, x), folder_of(a, y)));
+}

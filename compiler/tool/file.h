@@ -11,6 +11,8 @@ bool file_read_stdin(struct arena *a, struct str *text, struct str *why);
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why);
 // Can a file PATH be made or replaced? Asked before any work is done, and answered by making one beside it.
 bool file_can_write(struct arena *a, struct str path, struct str *why);
+// Do two paths name one file, which may not be there yet? Folders that cannot be read hold no same file.
+bool file_is_same(struct arena *a, const char *x, const char *y);
 // Makes the folder unless it is there; its parent must exist.
 bool file_make_folder(struct arena *a, struct str path, struct str *why);
 
