@@ -73,6 +73,13 @@ class Updates(unittest.TestCase):
         opt.step({})
         self.assertEqual((w[0], b[0], f[0]), (0.5, 1, 1))
 
+    def test_frozen_ones_may_be_read_only(self):
+        w, f = ones(2), ones(2)
+        f.flags.writeable = False
+        opt = Optimizer({"w": w, "f": f}, text=PLAIN, frozen=(name for name in "f"))
+        opt.step({"w": ones(2)})
+        self.assertEqual((w[0], f[0]), (0.5, 1))
+
     def test_scalars_empty_and_any_rank(self):
         params = {"s": np.array(1, np.float32), "e": ones(0, 3), "r": ones(2, 2, 2, 2)}
         Optimizer(params, text=PLAIN).step({n: np.ones_like(a) for n, a in params.items()})

@@ -44,9 +44,9 @@ def _check_array(what, a):
         raise ValueError(f"{what} is not aligned to its elements")
 
 
-def _check_param(name, a):
+def _check_param(name, a, frozen):
     _check_array(f"parameter {name!r}", a)
-    if not a.flags.writeable:
+    if not a.flags.writeable and not frozen:
         raise ValueError(f"parameter {name!r} is read-only")
 
 
@@ -118,10 +118,11 @@ class Optimizer(Unique):
     def __init__(self, params, spec=None, *, text=None, pick=None, target=None, defines=None, sets=None,
                  grad_dtype=None, frozen=(), threads=0):
         self._params = dict(params)
+        frozen = set(frozen)
         for name, a in self._params.items():
-            _check_param(name, a)
+            _check_param(name, a, name in frozen)
         _check_overlap(self._params)
-        unknown = set(frozen) - set(self._params)
+        unknown = frozen - set(self._params)
         if unknown:
             raise ValueError(f"frozen: no parameter is named {sorted(unknown)[0]!r}")
         table = [Param(name, a.shape, _DTYPES[a.dtype.name], None if name in frozen else grad_dtype, name in frozen)
