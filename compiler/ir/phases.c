@@ -35,7 +35,7 @@ static void find_levels(struct cut *cut) {
 enum { N_CLASSES = CLS_ELEM + 1 };
 
 static void make_frame(struct cut *cut) {
-  cut->map_at = ARENA_ARRAY(cut->arena, uint32_t, N_CLASSES * (size_t)cut->n_levels);
+  cut->map_at = ARENA_ARRAY(cut->arena, uint32_t, (size_t)N_CLASSES * cut->n_levels);
   VEC(struct cand) cand = {0};
   for (uint32_t l = 0; l < cut->n_levels; l++) {
     for (uint32_t c = 0; c < N_CLASSES; c++) {
