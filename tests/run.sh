@@ -129,7 +129,7 @@ long)
   ;;
 tsan)
   setup_build tsan ON || exit 1
-  step "quick tests, ThreadSanitizer" ctest_run tsan
+  step "race programs, ThreadSanitizer" ctest_run tsan
   ;;
 coverage)
   setup_packages gcovr || exit 3
