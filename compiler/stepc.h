@@ -7,7 +7,7 @@
  *   job.params = params;
  *   job.n_params = n;
  *   if (stepc_compile(&job, &program) == STEPC_OK)
- *     steprt_open(stepc_program_step(program), NULL, &rt);
+ *     steprt_open(program, NULL, &rt);
  *   else
  *     show(stepc_program_messages(program));
  *   ...
@@ -86,23 +86,19 @@ struct stepc_job {
       memory_limit; /* bytes that the compiler may hold, LLVM not counted; 0: no limit */
 };
 
-struct stepc_program;
+/* What steprt_open takes (runtime/steprt.h). The calls below take those that stepc_compile made, no others. */
 struct steprt_program;
 
-/* *program is always to be freed by stepc_program_free, also after a failure, when it holds messages only; it is NULL
- * when there was no memory even for that, or `program` is NULL. */
+/* *program is always to be freed by stepc_program_free, also after a failure, when it holds messages only and
+ * libsteprt refuses it; it is NULL when there was no memory even for that, or `program` is NULL. */
 STEPC_API stepc_status stepc_compile(const struct stepc_job *job,
-                                     struct stepc_program **program);
+                                     struct steprt_program **program);
 /* Handles of libsteprt that were opened on it come first. Accepts NULL. */
-STEPC_API void stepc_program_free(struct stepc_program *program);
+STEPC_API void stepc_program_free(struct steprt_program *program);
 
 /* ---- what came out ---------------------------------------------------------------------------------------------
  * What these return lives as long as the program. Each fills a struct of the caller, whose `size` says how much of
  * it the caller knows; STEPC_BAD_ARGUMENT for an index past the end. */
-
-/* For steprt_open; NULL when compiling failed. */
-STEPC_API const struct steprt_program *
-stepc_program_step(const struct stepc_program *program);
 
 struct stepc_summary {
   size_t size;
@@ -114,13 +110,13 @@ struct stepc_summary {
   uint64_t state_bytes, temp_bytes; /* that libsteprt allocates */
   double parse_seconds, model_seconds, sema_seconds, lower_seconds, code_seconds;
 };
-STEPC_API stepc_status stepc_program_summary(const struct stepc_program *program,
+STEPC_API stepc_status stepc_program_summary(const struct steprt_program *program,
                                              struct stepc_summary *out);
 
 /* Why the status is what it is, in one line; "" after success. */
-STEPC_API const char *stepc_program_error(const struct stepc_program *program);
+STEPC_API const char *stepc_program_error(const struct steprt_program *program);
 /* All diagnostics as the tool prints them, with source lines and carets; "" when there are none. */
-STEPC_API const char *stepc_program_messages(const struct stepc_program *program);
+STEPC_API const char *stepc_program_messages(const struct steprt_program *program);
 
 enum stepc_severity {
   STEPC_WARNING = 0,
@@ -142,14 +138,15 @@ struct stepc_diag {
   int32_t severity; /* enum stepc_severity */
   uint32_t n_notes;
 };
-STEPC_API stepc_status stepc_program_diag(const struct stepc_program *program, uint32_t i,
-                                          struct stepc_diag *out);
-STEPC_API stepc_status stepc_program_diag_note(const struct stepc_program *program,
+STEPC_API stepc_status stepc_program_diag(const struct steprt_program *program,
+                                          uint32_t i, struct stepc_diag *out);
+STEPC_API stepc_status stepc_program_diag_note(const struct steprt_program *program,
                                                uint32_t diag, uint32_t note,
                                                struct stepc_diag *out);
 
 /* What was replaced by something else, and why; NULL past the end. */
-STEPC_API const char *stepc_program_note(const struct stepc_program *program, uint32_t i);
+STEPC_API const char *stepc_program_note(const struct steprt_program *program,
+                                         uint32_t i);
 
 /* Which rule a parameter got, in the order of the model: the order of steprt_bind. */
 struct stepc_param_info {
@@ -163,7 +160,7 @@ struct stepc_param_info {
   const char *label;     /* of its use line */
   const char *reason;    /* the line's condition; "" when it has none */
 };
-STEPC_API stepc_status stepc_program_param(const struct stepc_program *program,
+STEPC_API stepc_status stepc_program_param(const struct steprt_program *program,
                                            uint32_t i, struct stepc_param_info *out);
 
 /* Hypers by the index that steprt_hyper finds. */
@@ -176,7 +173,7 @@ struct stepc_hyper_info {
   int32_t has_range, lo_open, hi_open;
   double lo, hi;
 };
-STEPC_API stepc_status stepc_program_hyper(const struct stepc_program *program,
+STEPC_API stepc_status stepc_program_hyper(const struct steprt_program *program,
                                            uint32_t i, struct stepc_hyper_info *out);
 
 struct stepc_kernel_info {
@@ -185,12 +182,12 @@ struct stepc_kernel_info {
   uint32_t n_tensors, n_scalars;
   uint32_t bytes_read, bytes_written; /* per element */
 };
-STEPC_API stepc_status stepc_program_kernel(const struct stepc_program *program,
+STEPC_API stepc_status stepc_program_kernel(const struct steprt_program *program,
                                             uint32_t i, struct stepc_kernel_info *out);
 
 /* The text of one stage: "ast", "ir", "phases", "llvm", "asm", "cuda". It lives on the program. */
-STEPC_API stepc_status stepc_program_emit(struct stepc_program *program, const char *kind,
-                                          const char **text);
+STEPC_API stepc_status stepc_program_emit(struct steprt_program *program,
+                                          const char *kind, const char **text);
 
 #ifdef __cplusplus
 }

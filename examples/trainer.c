@@ -22,7 +22,7 @@ static double seconds(void) {
 
 // Compiles `job` for the tensors of the network and binds them. On failure it says why; both are to be freed anyway.
 static int open_optimizer(struct net *n, struct stepc_job job,
-                          struct stepc_program **program, struct steprt **rt) {
+                          struct steprt_program **program, struct steprt **rt) {
   struct stepc_param params[N_TENSORS];
   void *values[N_TENSORS];
   for (int t = 0; t < N_TENSORS; t++) {
@@ -42,7 +42,7 @@ static int open_optimizer(struct net *n, struct stepc_job job,
             stepc_program_error(*program));
     return 0;
   }
-  steprt_status status = steprt_open(stepc_program_step(*program), NULL, rt);
+  steprt_status status = steprt_open(*program, NULL, rt);
   if (status == STEPRT_OK) {
     status = steprt_bind(*rt, values);
   }
@@ -65,7 +65,7 @@ static int take_step(struct steprt *rt, const void *const *grads) {
 // Trains from the same start. `label` names the use line whose learning rate, `lr`, falls to zero.
 static int train(struct net *n, const char *title, struct stepc_job job,
                  const char *label, double lr) {
-  struct stepc_program *program = NULL;
+  struct steprt_program *program = NULL;
   struct steprt *rt = NULL;
   const void *grads[N_TENSORS];
   for (int t = 0; t < N_TENSORS; t++) {

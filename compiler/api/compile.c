@@ -16,7 +16,7 @@ static bool names_environment(const struct diags *d) {
 }
 
 // The first error in the order shown stands for all.
-static const char *first_error(const struct stepc_program *p) {
+static const char *first_error(const struct compiled *p) {
   for (uint32_t i = 0; i < p->records.summary.n_diags; i++) {
     if (p->records.diag[i].diag.severity == STEPC_ERROR) {
       return p->records.diag[i].diag.text;
@@ -25,7 +25,7 @@ static const char *first_error(const struct stepc_program *p) {
   return "";
 }
 
-static stepc_status compile_job(struct stepc_program *p, const struct stepc_job *job) {
+static stepc_status compile_job(struct compiled *p, const struct stepc_job *job) {
   struct str why;
   if (!read_job(p, job, &why)) {
     p->error = str_cstr(p->arena, why);
@@ -37,6 +37,7 @@ static stepc_status compile_job(struct stepc_program *p, const struct stepc_job 
   bool made = driver_run(f, in, d);
   keep_records(p);
   if (made) {
+    p->step = *cpu_program_step(d->cpu);
     return STEPC_OK;
   }
   if (d->ice.n != 0 || p->diags.n_errors == 0) {
@@ -49,14 +50,13 @@ static stepc_status compile_job(struct stepc_program *p, const struct stepc_job 
 }
 
 // Forgets all but the fact that memory ran out.
-static void forget(struct stepc_program *p) {
+static void forget(struct compiled *p) {
   driver_free(&p->driver);
   arena_free(p->arena);
-  *p = (struct stepc_program){.error = "out of memory", .messages = ""};
+  *p = (struct compiled){.error = "out of memory", .messages = ""};
 }
 
-static stepc_status compile_guarded(struct stepc_program *p,
-                                    const struct stepc_job *job) {
+static stepc_status compile_guarded(struct compiled *p, const struct stepc_job *job) {
   jmp_buf oom;
   if (setjmp(oom) != 0) {
     forget(p);
@@ -85,11 +85,12 @@ void fp_enter(fenv_t *callers) {
   (void)rt_fpmode_enter();
 }
 
-stepc_status stepc_compile(const struct stepc_job *job, struct stepc_program **program) {
+stepc_status stepc_compile(const struct stepc_job *job, struct steprt_program **program) {
   if (program == NULL) {
     return STEPC_BAD_ARGUMENT;
   }
-  struct stepc_program *p = *program = calloc(1, sizeof *p);
+  struct compiled *p = calloc(1, sizeof *p);
+  *program = p == NULL ? NULL : &p->step;
   if (p == NULL) {
     return STEPC_NO_MEMORY;
   }
@@ -106,7 +107,8 @@ stepc_status stepc_compile(const struct stepc_job *job, struct stepc_program **p
   return s;
 }
 
-void stepc_program_free(struct stepc_program *p) {
+void stepc_program_free(struct steprt_program *program) {
+  struct compiled *p = compiled_of(program);
   if (p != NULL) {
     driver_free(&p->driver);
     arena_free(p->arena);

@@ -6,7 +6,7 @@
 
 // ---- one function a kind; NULL: it failed inside, `p->driver.ice` says why
 
-static const char *emit_ast(struct stepc_program *p) {
+static const char *emit_ast(struct compiled *p) {
   struct buf b = buf_new(p->arena);
   for (uint32_t i = 0; i < p->driver.program->module.n; i++) {
     buf_str(&b, ast_print(p->arena, p->driver.program->module.v[i]));
@@ -14,7 +14,7 @@ static const char *emit_ast(struct stepc_program *p) {
   return str_cstr(p->arena, buf_done(&b));
 }
 
-static const char *emit_ir(struct stepc_program *p) {
+static const char *emit_ir(struct compiled *p) {
   struct buf b = buf_new(p->arena);
   for (uint32_t i = 0; i < p->driver.job->n_rules; i++) {
     buf_puts(&b, i != 0 ? "\n" : "");
@@ -23,7 +23,7 @@ static const char *emit_ir(struct stepc_program *p) {
   return str_cstr(p->arena, buf_done(&b));
 }
 
-static const char *emit_phases(struct stepc_program *p) {
+static const char *emit_phases(struct compiled *p) {
   struct buf b = buf_new(p->arena);
   for (uint32_t i = 0; i < p->driver.job->n_rules; i++) {
     buf_puts(&b, i != 0 ? "\n" : "");
@@ -32,22 +32,22 @@ static const char *emit_phases(struct stepc_program *p) {
   return str_cstr(p->arena, buf_done(&b));
 }
 
-static const char *emit_code(struct stepc_program *p, bool assembly) {
+static const char *emit_code(struct compiled *p, bool assembly) {
   struct cpu_options o = {.cpu = p->input.cpu};
   struct str text = cpu_emit_text(&p->front, p->driver.ir, &o, assembly, &p->driver.ice);
   return text.n == 0 ? NULL : str_cstr(p->arena, text);
 }
 
-static const char *emit_llvm(struct stepc_program *p) {
+static const char *emit_llvm(struct compiled *p) {
   return emit_code(p, false);
 }
 
-static const char *emit_asm(struct stepc_program *p) {
+static const char *emit_asm(struct compiled *p) {
   return emit_code(p, true);
 }
 
 // The files of the kernels, one after the other.
-static const char *emit_cuda(struct stepc_program *p) {
+static const char *emit_cuda(struct compiled *p) {
   struct cuda_text *text = cuda_emit(&p->front, p->driver.ir, STR(""), &p->driver.ice);
   if (text == NULL) {
     return NULL;
@@ -62,12 +62,11 @@ static const char *emit_cuda(struct stepc_program *p) {
 
 static const struct {
   const char *name;
-  const char *(*emit)(struct stepc_program *p);
+  const char *(*emit)(struct compiled *p);
 } kinds[] = {{"ast", emit_ast},   {"ir", emit_ir},   {"phases", emit_phases},
              {"llvm", emit_llvm}, {"asm", emit_asm}, {"cuda", emit_cuda}};
 
-static stepc_status emit_guarded(struct stepc_program *p, size_t kind,
-                                 const char **text) {
+static stepc_status emit_guarded(struct compiled *p, size_t kind, const char **text) {
   jmp_buf oom;
   if (setjmp(oom) != 0) {
     arena_guard(p->arena, NULL);
@@ -84,13 +83,14 @@ static stepc_status emit_guarded(struct stepc_program *p, size_t kind,
   return STEPC_OK;
 }
 
-stepc_status stepc_program_emit(struct stepc_program *p, const char *kind,
+stepc_status stepc_program_emit(struct steprt_program *program, const char *kind,
                                 const char **text) {
+  struct compiled *p = compiled_of(program);
   if (text == NULL) {
     return STEPC_BAD_ARGUMENT;
   }
   *text = "";
-  if (kind == NULL || stepc_program_step(p) == NULL) {
+  if (kind == NULL || p == NULL || p->driver.cpu == NULL) {
     return STEPC_BAD_ARGUMENT;
   }
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

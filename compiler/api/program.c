@@ -19,15 +19,13 @@ const char *stepc_status_text(stepc_status s) {
   return "unknown status";
 }
 
-const struct steprt_program *stepc_program_step(const struct stepc_program *p) {
-  return p == NULL || p->driver.cpu == NULL ? NULL : cpu_program_step(p->driver.cpu);
-}
-
-const char *stepc_program_error(const struct stepc_program *p) {
+const char *stepc_program_error(const struct steprt_program *program) {
+  const struct compiled *p = compiled_in(program);
   return p == NULL ? "" : p->error;
 }
 
-const char *stepc_program_messages(const struct stepc_program *p) {
+const char *stepc_program_messages(const struct steprt_program *program) {
+  const struct compiled *p = compiled_in(program);
   return p == NULL ? "" : p->messages;
 }
 
@@ -46,23 +44,26 @@ static stepc_status put(void *theirs, const void *ours, size_t known) {
   return STEPC_OK;
 }
 
-stepc_status stepc_program_summary(const struct stepc_program *p,
+stepc_status stepc_program_summary(const struct steprt_program *program,
                                    struct stepc_summary *out) {
+  const struct compiled *p = compiled_in(program);
   static const struct stepc_summary none = {.name = ""};
   bool is_kept = p != NULL && p->records.summary.name != NULL;
   return put(out, is_kept ? &p->records.summary : &none, sizeof *out);
 }
 
-stepc_status stepc_program_diag(const struct stepc_program *p, uint32_t i,
+stepc_status stepc_program_diag(const struct steprt_program *program, uint32_t i,
                                 struct stepc_diag *out) {
+  const struct compiled *p = compiled_in(program);
   if (p == NULL || i >= p->records.summary.n_diags) {
     return STEPC_BAD_ARGUMENT;
   }
   return put(out, &p->records.diag[i].diag, sizeof *out);
 }
 
-stepc_status stepc_program_diag_note(const struct stepc_program *p, uint32_t diag,
+stepc_status stepc_program_diag_note(const struct steprt_program *program, uint32_t diag,
                                      uint32_t note, struct stepc_diag *out) {
+  const struct compiled *p = compiled_in(program);
   if (p == NULL || diag >= p->records.summary.n_diags ||
       note >= p->records.diag[diag].diag.n_notes) {
     return STEPC_BAD_ARGUMENT;
@@ -70,28 +71,32 @@ stepc_status stepc_program_diag_note(const struct stepc_program *p, uint32_t dia
   return put(out, &p->records.diag[diag].note[note], sizeof *out);
 }
 
-const char *stepc_program_note(const struct stepc_program *p, uint32_t i) {
+const char *stepc_program_note(const struct steprt_program *program, uint32_t i) {
+  const struct compiled *p = compiled_in(program);
   return p == NULL || i >= p->records.summary.n_notes ? NULL : p->records.note[i];
 }
 
-stepc_status stepc_program_param(const struct stepc_program *p, uint32_t i,
+stepc_status stepc_program_param(const struct steprt_program *program, uint32_t i,
                                  struct stepc_param_info *out) {
+  const struct compiled *p = compiled_in(program);
   if (p == NULL || i >= p->records.summary.n_params) {
     return STEPC_BAD_ARGUMENT;
   }
   return put(out, &p->records.param[i], sizeof *out);
 }
 
-stepc_status stepc_program_hyper(const struct stepc_program *p, uint32_t i,
+stepc_status stepc_program_hyper(const struct steprt_program *program, uint32_t i,
                                  struct stepc_hyper_info *out) {
+  const struct compiled *p = compiled_in(program);
   if (p == NULL || i >= p->records.summary.n_hypers) {
     return STEPC_BAD_ARGUMENT;
   }
   return put(out, &p->records.hyper[i], sizeof *out);
 }
 
-stepc_status stepc_program_kernel(const struct stepc_program *p, uint32_t i,
+stepc_status stepc_program_kernel(const struct steprt_program *program, uint32_t i,
                                   struct stepc_kernel_info *out) {
+  const struct compiled *p = compiled_in(program);
   if (p == NULL || i >= p->records.summary.n_kernels) {
     return STEPC_BAD_ARGUMENT;
   }

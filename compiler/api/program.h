@@ -1,4 +1,4 @@
-// What stands behind `struct stepc_program`. Private to api/.
+// What stands behind a program of this library. Private to api/.
 #ifndef STEPC_API_PROGRAM_H
 #define STEPC_API_PROGRAM_H
 
@@ -24,7 +24,9 @@ struct records {
 };
 
 // Everything lies on the arena but for the machine code, which the driver holds.
-struct stepc_program {
+struct compiled {
+  struct steprt_program
+      step; // the public face, first; its version is 0, which libsteprt refuses, until all is made
   struct arena *arena; // NULL: memory ran out, only `error` is left
   struct sources sources;
   struct diags diags;
@@ -35,12 +37,19 @@ struct stepc_program {
   const char *messages, *error;
 };
 
+static inline struct compiled *compiled_of(struct steprt_program *p) {
+  return (struct compiled *)p;
+}
+static inline const struct compiled *compiled_in(const struct steprt_program *p) {
+  return (const struct compiled *)p;
+}
+
 // Sets the floating-point environment in which constants are read and folded, whatever mode the caller runs in;
 // fesetenv(callers) ends it.
 void fp_enter(fenv_t *callers);
 // Fills p->input with copies of the job's texts. False: `*why` says how the call is wrong.
-bool read_job(struct stepc_program *p, const struct stepc_job *job, struct str *why);
+bool read_job(struct compiled *p, const struct stepc_job *job, struct str *why);
 // Fills p->records from however far the driver came.
-void keep_records(struct stepc_program *p);
+void keep_records(struct compiled *p);
 
 #endif

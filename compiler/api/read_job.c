@@ -40,7 +40,7 @@ static bool copy_param(struct arena *a, const struct stepc_param *p,
 }
 
 // The elements lie as far apart as the caller's struct is large.
-static bool read_params(struct stepc_program *p, const struct stepc_job *job,
+static bool read_params(struct compiled *p, const struct stepc_job *job,
                         struct str *why) {
   struct arena *a = p->arena;
   struct model_tensor *t = ARENA_ARRAY(a, struct model_tensor, job->n_params);
@@ -65,8 +65,7 @@ static bool read_params(struct stepc_program *p, const struct stepc_job *job,
   return true;
 }
 
-static bool read_model(struct stepc_program *p, const struct stepc_job *job,
-                       struct str *why) {
+static bool read_model(struct compiled *p, const struct stepc_job *job, struct str *why) {
   if ((job->model == NULL) == (job->params == NULL) ||
       (job->params == NULL) != (job->n_params == 0)) {
     *why = STR("a job has a model or a list of parameters, and one of the two");
@@ -102,8 +101,7 @@ static bool read_root(void *ctx, struct arena *a, struct str path, struct str *t
   return disk.read(disk.ctx, a, path, text, why);
 }
 
-static bool read_spec(struct stepc_program *p, const struct stepc_job *job,
-                      struct str *why) {
+static bool read_spec(struct compiled *p, const struct stepc_job *job, struct str *why) {
   p->input.spec = copy(p->arena, job->spec);
   p->input.pick = copy(p->arena, job->pick);
   if (job->spec_text == NULL) {
@@ -119,7 +117,7 @@ static bool read_spec(struct stepc_program *p, const struct stepc_job *job,
   return true;
 }
 
-static bool read_target(struct stepc_program *p, const struct stepc_job *job,
+static bool read_target(struct compiled *p, const struct stepc_job *job,
                         struct str *why) {
   struct str target = copy(p->arena, job->target);
   if (job->target != NULL && !driver_read_target(p->arena, target, &p->input, why)) {
@@ -130,7 +128,7 @@ static bool read_target(struct stepc_program *p, const struct stepc_job *job,
   return !p->input.names_cuda;
 }
 
-bool read_job(struct stepc_program *p, const struct stepc_job *job, struct str *why) {
+bool read_job(struct compiled *p, const struct stepc_job *job, struct str *why) {
   struct stepc_job j;
   if (job == NULL || !rt_read_versioned(&j, sizeof j, job)) {
     *why = STR("a job of a size, or with a field, that this library does not know");

@@ -33,7 +33,7 @@ static struct diag_record diag_record(struct arena *a, const struct diags *d,
   return r;
 }
 
-static void keep_diags(struct stepc_program *p) {
+static void keep_diags(struct compiled *p) {
   const struct diags *d = &p->diags;
   struct diag **sorted = diags_sorted(d, p->arena);
   p->records.diag = ARENA_ARRAY(p->arena, struct diag_record, d->list.n);
@@ -83,7 +83,7 @@ static struct stepc_hyper_info hyper_record(struct arena *a, const struct hyper 
                                    .hi = h->hi};
 }
 
-static void keep_job(struct stepc_program *p, const struct job *job) {
+static void keep_job(struct compiled *p, const struct job *job) {
   struct stepc_summary *s = &p->records.summary;
   struct arena *a = p->arena;
   s->name = str_cstr(a, job->name);
@@ -112,7 +112,7 @@ static void count_bytes(struct stepc_summary *s, const struct steprt_program *st
   }
 }
 
-static void keep_code(struct stepc_program *p, const struct cpu_program *cpu) {
+static void keep_code(struct compiled *p, const struct cpu_program *cpu) {
   struct stepc_summary *s = &p->records.summary;
   const struct steprt_program *step = cpu_program_step(cpu);
   const struct str *note = cpu_program_notes(cpu, &s->n_notes);
@@ -133,7 +133,7 @@ static void keep_code(struct stepc_program *p, const struct cpu_program *cpu) {
   }
 }
 
-void keep_records(struct stepc_program *p) {
+void keep_records(struct compiled *p) {
   const struct driver_times *t = &p->driver.times;
   p->records.summary = (struct stepc_summary){.name = "",
                                               .parse_seconds = t->parse,

@@ -83,10 +83,10 @@ static void compile_with_llvm(void *llvm) {
 // ---- ours
 
 static void compile_with_stepc(void *library) {
-  stepc_status (*compile)(const struct stepc_job *, struct stepc_program **);
-  const char *(*error)(const struct stepc_program *);
-  stepc_status (*emit)(struct stepc_program *, const char *, const char **);
-  void (*release)(struct stepc_program *);
+  stepc_status (*compile)(const struct stepc_job *, struct steprt_program **);
+  const char *(*error)(const struct steprt_program *);
+  stepc_status (*emit)(struct steprt_program *, const char *, const char **);
+  void (*release)(struct steprt_program *);
   find(library, "stepc_compile", &compile);
   find(library, "stepc_program_error", &error);
   find(library, "stepc_program_emit", &emit);
@@ -98,7 +98,7 @@ static void compile_with_stepc(void *library) {
                                        "  param := param - lr * grad\n}\n",
                           .params = &param,
                           .n_params = 1};
-  struct stepc_program *program;
+  struct steprt_program *program;
   const char *text;
   if (compile(&job, &program) != STEPC_OK) {
     fail("stepc_compile", error(program));

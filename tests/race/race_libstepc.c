@@ -12,7 +12,7 @@
 enum { N = 100, THREADS = 4, ROUNDS = 3 };
 
 // param - scale * grad; each thread has another scale.
-static int compile(int scale, struct stepc_program **program) {
+static int compile(int scale, struct steprt_program **program) {
   static const uint64_t dim = N;
   struct stepc_param param = {.size = sizeof param, .name = "w", .dim = &dim, .rank = 1};
   char text[200];
@@ -25,7 +25,7 @@ static int compile(int scale, struct stepc_program **program) {
   return stepc_compile(&job, program) != STEPC_OK;
 }
 
-static int step(const struct stepc_program *program, int scale) {
+static int step(const struct steprt_program *program, int scale) {
   float w[N] = {0}, g[N];
   void *params[] = {w};
   const void *grads[] = {g};
@@ -35,9 +35,8 @@ static int step(const struct stepc_program *program, int scale) {
   for (int i = 0; i < N; i++) {
     g[i] = 1;
   }
-  int wrong = steprt_open(stepc_program_step(program), &options, &rt) ||
-              steprt_bind(rt, params) || steprt_begin(rt, &s) || steprt_run(rt, NULL) ||
-              steprt_end(rt);
+  int wrong = steprt_open(program, &options, &rt) || steprt_bind(rt, params) ||
+              steprt_begin(rt, &s) || steprt_run(rt, NULL) || steprt_end(rt);
   steprt_destroy(rt);
   for (int i = 0; i < N; i++) {
     wrong += w[i] != (float)-scale;
@@ -47,14 +46,14 @@ static int step(const struct stepc_program *program, int scale) {
 
 struct worker {
   pthread_t thread;
-  const struct stepc_program *shared;
+  const struct steprt_program *shared;
   int scale, wrong;
 };
 
 static void *work(void *arg) {
   struct worker *w = arg;
   for (int i = 0; i < ROUNDS; i++) {
-    struct stepc_program *own = NULL;
+    struct steprt_program *own = NULL;
     struct stepc_summary s = {.size = sizeof s};
     const char *text;
     w->wrong += compile(w->scale, &own) || step(own, w->scale) ||
@@ -67,7 +66,7 @@ static void *work(void *arg) {
 }
 
 int main(void) {
-  struct stepc_program *shared = NULL;
+  struct steprt_program *shared = NULL;
   struct worker w[THREADS] = {0};
   int wrong = compile(9, &shared);
   for (int i = 0; i < THREADS && !wrong; i++) {

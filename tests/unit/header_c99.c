@@ -3,7 +3,7 @@
 
 #include "stepc.h"
 
-steprt_status header_c99(const struct stepc_program *p, struct steprt **rt);
-steprt_status header_c99(const struct stepc_program *p, struct steprt **rt) {
-  return steprt_open(stepc_program_step(p), NULL, rt);
+steprt_status header_c99(const struct steprt_program *p, struct steprt **rt);
+steprt_status header_c99(const struct steprt_program *p, struct steprt **rt) {
+  return steprt_open(p, NULL, rt);
 }

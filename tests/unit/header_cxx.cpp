@@ -3,7 +3,7 @@
 
 #include "steprt.h"
 
-steprt_status header_cxx(const stepc_program *p, steprt **rt);
-steprt_status header_cxx(const stepc_program *p, steprt **rt) {
-  return steprt_open(stepc_program_step(p), nullptr, rt);
+steprt_status header_cxx(const steprt_program *p, steprt **rt);
+steprt_status header_cxx(const steprt_program *p, steprt **rt) {
+  return steprt_open(p, nullptr, rt);
 }

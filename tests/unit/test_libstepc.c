@@ -30,15 +30,15 @@ static struct stepc_job text_job(const char *text) {
                             .n_params = 4};
 }
 
-static struct stepc_program *compile(const struct stepc_job *job) {
-  struct stepc_program *p;
+static struct steprt_program *compile(const struct stepc_job *job) {
+  struct steprt_program *p;
   stepc_status s = stepc_compile(job, &p);
   cr_assert_eq(s, STEPC_OK, "%s: %s\n%s", stepc_status_text(s), stepc_program_error(p),
                stepc_program_messages(p));
   return p;
 }
 
-static struct stepc_summary summary(const struct stepc_program *p) {
+static struct stepc_summary summary(const struct steprt_program *p) {
   struct stepc_summary s = {.size = sizeof s};
   cr_assert_eq(stepc_program_summary(p, &s), STEPC_OK);
   return s;
@@ -54,7 +54,7 @@ static struct stepc_summary summary(const struct stepc_program *p) {
 
 Test(libstepc, constants_do_not_depend_on_the_callers_floating_point_mode) {
   struct stepc_job job = text_job(ROUNDING);
-  struct stepc_program *plain = compile(&job);
+  struct steprt_program *plain = compile(&job);
   const char *expected, *text;
   cr_assert_eq(stepc_program_emit(plain, "llvm", &expected), STEPC_OK);
   for (int i = 0; i < 2; i++) {
@@ -62,7 +62,7 @@ Test(libstepc, constants_do_not_depend_on_the_callers_floating_point_mode) {
     fegetenv(&before);
     fesetround(i == 0 ? FE_UPWARD : FE_DOWNWARD);
     _mm_setcsr(_mm_getcsr() | 0x8040u); // FTZ, DAZ
-    struct stepc_program *p = compile(&job);
+    struct steprt_program *p = compile(&job);
     stepc_status s = stepc_program_emit(p, "llvm", &text);
     cr_assert_eq(_mm_getcsr() & 0x8040u, 0x8040u);
     cr_assert_eq(fegetround(), i == 0 ? FE_UPWARD : FE_DOWNWARD);
@@ -81,7 +81,7 @@ Test(libstepc, constants_do_not_depend_on_the_callers_floating_point_mode) {
 }
 
 // One step from parameters of 1 with gradients of 0.25; the first parameter's first element.
-static float step_once(const struct stepc_program *p) {
+static float step_once(const struct steprt_program *p) {
   float w[12], h[4], g[12];
   void *param[] = {w, h, NULL, NULL};
   const void *grad[] = {g, g, NULL, NULL};
@@ -92,7 +92,7 @@ static float step_once(const struct stepc_program *p) {
   }
   struct steprt *rt;
   struct steprt_step step = {.size = sizeof step, .grads = grad};
-  cr_assert_eq(steprt_open(stepc_program_step(p), NULL, &rt), STEPRT_OK);
+  cr_assert_eq(steprt_open(p, NULL, &rt), STEPRT_OK);
   cr_assert_eq(steprt_bind(rt, param), STEPRT_OK);
   cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK, "%s", steprt_error(rt));
   cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
@@ -104,7 +104,7 @@ static float step_once(const struct stepc_program *p) {
 
 Test(libstepc, a_program_steps) {
   struct stepc_job job = text_job(SGD);
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   cr_assert_float_eq(step_once(p), 0.875f, 0);
   cr_assert_str_empty(stepc_program_error(p));
   cr_assert_str_empty(stepc_program_messages(p));
@@ -115,7 +115,7 @@ Test(libstepc, tells_what_it_made) {
   struct stepc_job job = text_job(SGD);
   job.sets = (const char *[]){"wd=0.5"};
   job.n_sets = 1;
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   struct stepc_summary s = summary(p);
   cr_assert_str_eq(s.name, "plain");
   cr_assert_eq(s.n_params, 4);
@@ -153,7 +153,7 @@ Test(libstepc, gives_the_text_of_every_stage) {
                                          {"phases", "plain"}, {"llvm", "define"},
                                          {"asm", "ret"},      {"cuda", "__global__"}};
   struct stepc_job job = text_job(SGD);
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   struct stepc_kernel_info k = {.size = sizeof k};
   cr_assert_eq(stepc_program_kernel(p, 0, &k), STEPC_OK);
   for (int i = 0; i < 6; i++) {
@@ -169,7 +169,7 @@ Test(libstepc, gives_the_text_of_every_stage) {
 
 Test(libstepc, a_caller_of_an_older_header_gets_what_it_knows) {
   struct stepc_job job = text_job(SGD);
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   struct {
     size_t size;
     const char *name;
@@ -191,7 +191,7 @@ Test(libstepc, takes_files_and_json) {
                           .spec = "specs/gpt.opt",
                           .model = "tests/models/tiny.json",
                           .target = "cpu"};
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   cr_assert_str_eq(summary(p).name, "gpt");
   stepc_program_free(p);
   job.spec = "specs/muon.opt:muon";
@@ -208,7 +208,7 @@ Test(libstepc, a_text_imports_beside_its_path) {
   struct stepc_job job = text_job("spec 1\nimport \"adamw.opt\"\n"
                                   "recipe mine {\n  use adamw(lr = 0.25)\n}\n");
   job.spec = "specs/not-on-disk.opt";
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   struct stepc_hyper_info lr = {.size = sizeof lr};
   cr_assert_eq(stepc_program_hyper(p, 0, &lr), STEPC_OK);
   cr_assert_str_eq(lr.label, "adamw");
@@ -217,16 +217,18 @@ Test(libstepc, a_text_imports_beside_its_path) {
 }
 
 static void expect_refused(struct stepc_job job, stepc_status status, const char *words) {
-  struct stepc_program *p;
+  struct steprt_program *p;
   stepc_status s = stepc_compile(&job, &p);
   cr_assert_eq(s, status, "%s: %s", stepc_status_text(s), stepc_program_error(p));
   cr_assert_not_null(strstr(stepc_program_error(p), words), "%s", stepc_program_error(p));
-  cr_assert_null(stepc_program_step(p));
+  struct steprt *rt = NULL;
+  cr_assert_eq(steprt_open(p, NULL, &rt), STEPRT_BAD_PROGRAM);
+  steprt_destroy(rt);
   stepc_program_free(p);
 }
 
 Test(libstepc, refuses_wrong_calls) {
-  struct stepc_program *p;
+  struct steprt_program *p;
   struct stepc_job job = text_job(SGD), j = job;
   cr_assert_eq(stepc_compile(&job, NULL), STEPC_BAD_ARGUMENT);
   cr_assert_eq(stepc_compile(NULL, &p), STEPC_BAD_ARGUMENT);
@@ -271,7 +273,7 @@ Test(libstepc, refuses_what_it_does_not_know) {
     uint64_t more;
   } newer = {text_job(SGD), 0};
   newer.job.size = sizeof newer;
-  struct stepc_program *p = compile(&newer.job);
+  struct steprt_program *p = compile(&newer.job);
   stepc_program_free(p);
   newer.more = 1;
   cr_assert_eq(stepc_compile(&newer.job, &p), STEPC_BAD_ARGUMENT);
@@ -312,7 +314,7 @@ Test(libstepc, diagnostics_are_data) {
       text_job("spec 1\noptimizer plain {\n  state momentum : f32 like param\n"
                "  momentum := momemtum + grad\n  param := param - momentum\n}\n");
   job.spec = "mine.opt";
-  struct stepc_program *p;
+  struct steprt_program *p;
   cr_assert_eq(stepc_compile(&job, &p), STEPC_BAD_INPUT);
   struct stepc_summary s = summary(p);
   cr_assert_eq(s.n_errors, 1);
@@ -345,7 +347,7 @@ Test(libstepc, warnings_do_not_refuse) {
   struct stepc_job job = text_job(NULL);
   job.spec = "specs/muon.opt";
   job.n_params = 1; // 4 x 3: tiny
-  struct stepc_program *p = compile(&job);
+  struct steprt_program *p = compile(&job);
   cr_assert_eq(summary(p).n_warnings, 1);
   struct stepc_diag d = {.size = sizeof d};
   cr_assert_eq(stepc_program_diag(p, 0, &d), STEPC_OK);
@@ -368,7 +370,7 @@ Test(libstepc, files_that_cannot_be_read) {
 // ---- several programs, threads, memory
 
 Test(libstepc, programs_live_side_by_side) {
-  struct stepc_program *p[4];
+  struct steprt_program *p[4];
   for (int i = 0; i < 4; i++) {
     char set[] = "lr=0.0";
     set[5] = (char)('0' + i);
@@ -397,7 +399,7 @@ static void *compile_often(void *arg) {
   struct stepc_job job = {
       .size = sizeof job, .spec = c->spec, .model = "tests/models/tiny.json"};
   for (int i = 0; i < 4; i++) {
-    struct stepc_program *p;
+    struct steprt_program *p;
     struct stepc_summary s = {.size = sizeof s};
     if (stepc_compile(&job, &p) == STEPC_OK && stepc_program_summary(p, &s) == STEPC_OK) {
       strncpy(c->name, s.name, sizeof c->name - 1);
@@ -426,11 +428,13 @@ Test(libstepc, out_of_memory_is_a_status) {
   stepc_status s = STEPC_NO_MEMORY;
   int refused = 0;
   for (uint64_t limit = 16; s != STEPC_OK; limit += 1 + limit / 5) {
-    struct stepc_program *p;
+    struct steprt_program *p;
     job.memory_limit = limit;
     s = stepc_compile(&job, &p);
     cr_assert(s == STEPC_OK || s == STEPC_NO_MEMORY, "%s", stepc_program_messages(p));
-    cr_assert_eq(stepc_program_step(p) != NULL, s == STEPC_OK);
+    struct steprt *rt = NULL;
+    cr_assert_eq(p == NULL || steprt_open(p, NULL, &rt) != STEPRT_OK, s != STEPC_OK);
+    steprt_destroy(rt);
     cr_assert(s == STEPC_OK || strcmp(stepc_program_error(p), "out of memory") == 0);
     refused += s != STEPC_OK;
     stepc_program_free(p);
@@ -441,7 +445,7 @@ Test(libstepc, out_of_memory_is_a_status) {
 Test(libstepc, emitting_runs_out_of_memory) {
   struct stepc_job job = text_job(SGD);
   for (uint64_t limit = 16;; limit += 1 + limit / 20) {
-    struct stepc_program *p;
+    struct steprt_program *p;
     const char *text;
     job.memory_limit = limit;
     if (stepc_compile(&job, &p) == STEPC_OK) {

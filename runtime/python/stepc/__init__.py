@@ -128,7 +128,7 @@ class Program(Unique):
     @property
     def step(self):
         """For steprt_open: an address that lives as long as this object."""
-        return _c.stepc.stepc_program_step(self._handle)
+        return self._handle
 
     @property
     def messages(self):

@@ -95,7 +95,6 @@ _COMPILER = {
     "stepc_version": (c.c_char_p, []),
     "stepc_compile": (c.c_int, [c.POINTER(Job), c.POINTER(_P)]),
     "stepc_program_free": (None, [_P]),
-    "stepc_program_step": (c.c_void_p, [_P]),
     "stepc_program_summary": (c.c_int, [_P, c.POINTER(Summary)]),
     "stepc_program_error": (c.c_char_p, [_P]),
     "stepc_program_messages": (c.c_char_p, [_P]),
