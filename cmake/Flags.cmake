@@ -5,7 +5,14 @@ target_compile_definitions(stepc_flags INTERFACE _GNU_SOURCE)
 target_compile_options(stepc_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion -Wswitch-enum
   -Wformat=2 -Wundef -Wcast-qual -Wwrite-strings -Werror
-  -ffp-contract=off -fno-math-errno -fvisibility=hidden -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  -ffp-contract=off -fno-math-errno -fvisibility=hidden)
+if(NOT STEPC_COVERAGE) # gcovr finds sources by their full paths
+  target_compile_options(stepc_flags INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+endif()
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  # Unoptimized, gcc takes the temporaries of compound literals around setjmp for variables; optimized builds keep it.
+  target_compile_options(stepc_flags INTERFACE $<$<CONFIG:Debug>:-Wno-clobbered>)
+endif()
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
   # Integer constants are enumerators here, also in floating-point expressions.
   target_compile_options(stepc_flags INTERFACE -Wno-gnu-statement-expression -Wno-enum-float-conversion)
@@ -23,7 +30,7 @@ if(STEPC_SANITIZE)
   endif()
 endif()
 if(STEPC_COVERAGE)
-  target_compile_options(stepc_flags INTERFACE --coverage -fprofile-abs-path)
+  target_compile_options(stepc_flags INTERFACE --coverage -fprofile-abs-path -fprofile-update=atomic)
   target_link_options(stepc_flags INTERFACE --coverage)
 endif()
 if(STEPC_FUZZ)

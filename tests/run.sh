@@ -134,8 +134,9 @@ tsan)
 coverage)
   setup_packages gcovr || exit 3
   setup_build coverage ON || exit 1
+  find build/coverage -name '*.gcda' -delete # counts of earlier runs
   step "quick tests, counted" ctest_run coverage
-  gcovr --root . --object-directory build/coverage --filter 'compiler/|runtime/' --sort uncovered-percent \
+  step "coverage report" gcovr --root . --object-directory build/coverage --filter 'compiler/|runtime/' --sort-percentage \
     --txt build/coverage/coverage.txt --print-summary
   ;;
 *)

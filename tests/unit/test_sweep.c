@@ -10,17 +10,18 @@
 enum { CHUNK = 1 << 22 };
 
 // s := what bf16 keeps of the gradient; param := one function of it.
-static const char *const text_of = "ir sweep\n"
-                                   "shape [4194304]\n"
-                                   "param f32\n"
-                                   "grad f32\n"
-                                   "state s bf16 elem\n"
-                                   "update\n"
-                                   "  %%grad = grad.f32 elem\n"
-                                   "  %%s = round.f32 elem bf16, %%grad\n"
-                                   "  set_state elem s, %%s\n"
-                                   "  %%param = %s.f32 elem %%grad\n"
-                                   "  set_param elem %%param\n";
+#define SWEEP_TEXT(function)                                                             \
+  "ir sweep\n"                                                                           \
+  "shape [4194304]\n"                                                                    \
+  "param f32\n"                                                                          \
+  "grad f32\n"                                                                           \
+  "state s bf16 elem\n"                                                                  \
+  "update\n"                                                                             \
+  "  %grad = grad.f32 elem\n"                                                            \
+  "  %s = round.f32 elem bf16, %grad\n"                                                  \
+  "  set_state elem s, %s\n"                                                             \
+  "  %param = " function ".f32 elem %grad\n"                                             \
+  "  set_param elem %param\n"
 
 static float plain_sign(float x) {
   return isnan(x) ? x : (float)((x > 0) - (x < 0));
@@ -33,13 +34,13 @@ static float plain_neg(float x) {
 }
 
 static const struct function {
-  const char *name;
+  const char *name, *text;
   float (*plain)(float);
-} functions[] = {{"sqrt", sqrtf},
-                 {"rsqrt", plain_rsqrt},
-                 {"sign", plain_sign},
-                 {"abs", fabsf},
-                 {"neg", plain_neg}};
+} functions[] = {{"sqrt", SWEEP_TEXT("sqrt"), sqrtf},
+                 {"rsqrt", SWEEP_TEXT("rsqrt"), plain_rsqrt},
+                 {"sign", SWEEP_TEXT("sign"), plain_sign},
+                 {"abs", SWEEP_TEXT("abs"), fabsf},
+                 {"neg", SWEEP_TEXT("neg"), plain_neg}};
 enum { N_FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 struct sweep {
@@ -71,8 +72,7 @@ static uint64_t count_wrong(const struct sweep *w, const struct function *f) {
 
 static void sweep(const char *cpu, const struct function *f) {
   struct arena *a = arena_new(0);
-  struct str text = str_fmt(a, text_of, f->name);
-  struct cpu_case c = cpu_case_open_on(a, "sweep.ir", text, 0, cpu, 1);
+  struct cpu_case c = cpu_case_open_on(a, "sweep.ir", str_of(f->text), 0, cpu, 1);
   struct sweep w = {malloc(CHUNK * sizeof(float)), malloc(CHUNK * sizeof(float)),
                     malloc(CHUNK * sizeof(uint16_t))};
   void *tensor[8] = {0};
