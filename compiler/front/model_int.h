@@ -61,7 +61,6 @@ void model_read_entry(struct model_reader *r, const struct json *v);
 bool model_read_placement(struct model_reader *r, const struct json *v,
                           struct model_entry *e);
 void model_expand(struct model_reader *r, const struct model_entry *e);
-void model_read_tensors(struct model_reader *r, struct str path);
 void model_read_table(struct model_reader *r, const struct model_tensor *t, uint32_t n);
 
 // Evaluates "1+i", "j/16": integers, i, j, k (var[0, n_vars)), + - * / % and parentheses; / and % round down.
