@@ -43,6 +43,10 @@ struct steprt_options {
   uint32_t threads; /* CPU device; 0: all cores this process may run on */
   void (*log)(void *ctx, int level, const char *text); /* may be NULL */
   void *log_ctx;
+  int32_t device; /* CUDA: ordinal among the devices that the driver shows */
+  int32_t trace;  /* not 0: keep the times of each operation of the last step */
+  uint64_t gpu_memory,
+      host_memory; /* limits in bytes beside those that the machine has; 0: none */
 };
 
 /* Everything that a step needs is made here: threads, temporaries, libraries. `program` must outlive the handle.
@@ -69,16 +73,63 @@ struct steprt_step {
   size_t size;
   const void *const
       *grads; /* one per parameter; NULL: this parameter takes no part in this step */
+  void *
+      stream; /* CUDA: the CUstream that gradients and parameters are used on; NULL: the legacy default stream */
 };
-/* begin captures hypers and pointers, advances counters and computes clip factor and verdict; run executes all
- * units; end closes the step. Gradients must stay valid until end returns (the CPU device is synchronous). What is
- * refused at begin changes nothing. */
+/* begin captures hypers and pointers, advances counters and starts what the whole step needs (norm, verdict); run
+ * enqueues units; end closes the set: a unit left out is an error. None of them waits; the step is done after
+ * steprt_wait_all, and on the stream given to run in stream order. What is refused at begin changes nothing.
+ * begin first reads the verdict of the step before where the recipe skips, and may wait for it. Gradients must stay
+ * valid until wait_all, or until the stream given to steprt_grads_done has passed it. */
 STEPRT_API steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step);
-STEPRT_API steprt_status steprt_run(struct steprt *rt,
-                                    const void *units); /* units: NULL, all of them */
+
+/* A set of whole units, by unit or by parameter (then exactly the parameters of whole units that have a rule). */
+struct steprt_set {
+  size_t size;
+  const uint32_t *units;
+  const uint32_t *params; /* one of the two */
+  uint32_t n;
+  void *stream; /* CUDA: NULL is begin's */
+};
+/* set: NULL, all units that have not run yet. A unit runs once in a step. */
+STEPRT_API steprt_status steprt_run(struct steprt *rt, const struct steprt_set *set);
 STEPRT_API steprt_status steprt_end(struct steprt *rt);
 
-/* What the last step did. */
+/* The partition: returns the number of units; `unit_of` (one per parameter, or NULL) receives each parameter's, or
+ * UINT32_MAX where it has no rule. */
+STEPRT_API uint32_t steprt_units(const struct steprt *rt, uint32_t *unit_of);
+
+/* Waits. wait_order: for the chunks that hold parameters first needed at `order` or before, on `stream` (CUDA) or in
+ * the calling thread (CPU); enqueues what lies ahead under overlap. wait_all: enqueues what is left and blocks until
+ * everything is done; then parameters may be read, written and saved. grads_done: makes `stream` wait until gradients
+ * are no longer read (CPU: blocks). */
+STEPRT_API steprt_status steprt_wait_order(struct steprt *rt, uint64_t order,
+                                           void *stream);
+STEPRT_API steprt_status steprt_wait_all(struct steprt *rt);
+STEPRT_API steprt_status steprt_grads_done(struct steprt *rt, void *stream);
+
+/* L2, the step is silent: what happened from begin to wait_all, since open. All are 0 in a run that keeps the law;
+ * `waits` counts the caller's waits other than wait_all, the verdict's in begin and wait_order on the CPU. */
+struct steprt_counters {
+  size_t size;
+  uint64_t allocations, pins, opens, compiles, connects, states_created, waits;
+  uint64_t verdict_waits, order_waits; /* the two exceptions */
+};
+STEPRT_API steprt_status steprt_counters(const struct steprt *rt,
+                                         struct steprt_counters *out);
+
+/* With options.trace: one per operation (or part of one) of the last step, in the order they were issued, after
+ * wait_all. Returns how many there are; fills at most n. */
+struct steprt_trace_record {
+  uint32_t op; /* of the plan */
+  uint32_t lane;
+  double begin, end; /* seconds since begin */
+  uint64_t bytes;
+};
+STEPRT_API uint64_t steprt_trace(struct steprt *rt, struct steprt_trace_record *out,
+                                 uint64_t n);
+
+/* What the last step did; waits for it. */
 struct steprt_report {
   size_t size;
   int32_t skipped;      /* the recipe's `skip nonfinite` left the step out */
@@ -88,13 +139,18 @@ struct steprt_report {
   double seconds;       /* begin to end, wall clock */
   double map_seconds, matrix_seconds;
 };
-STEPRT_API steprt_status steprt_report(const struct steprt *rt,
-                                       struct steprt_report *out);
+STEPRT_API steprt_status steprt_report(struct steprt *rt, struct steprt_report *out);
 
-/* A state tensor by its parameter and its name in the spec ("m"), after bind; what saves and resumes reads and writes
- * it between steps. NULL when there is none. `bytes` may be NULL. Counts and host states are below. */
-STEPRT_API void *steprt_state(const struct steprt *rt, uint32_t param, const char *name,
+/* A state tensor by its parameter and its name in the spec ("m"), after bind, between steps: waits for the last one.
+ * Its address on the host; NULL when there is none, or when it lies on a GPU. `bytes` may be NULL, and is set wherever
+ * the state exists. state_get and state_set copy it whole wherever it lies. Counts and host states are below. */
+STEPRT_API void *steprt_state(struct steprt *rt, uint32_t param, const char *name,
                               uint64_t *bytes);
+STEPRT_API steprt_status steprt_state_get(struct steprt *rt, uint32_t param,
+                                          const char *name, void *to, uint64_t bytes);
+STEPRT_API steprt_status steprt_state_set(struct steprt *rt, uint32_t param,
+                                          const char *name, const void *from,
+                                          uint64_t bytes);
 
 /* Looking inside, for tools and tests: buffers by index, see struct steprt_program. */
 STEPRT_API void *steprt_buffer(const struct steprt *rt, uint32_t buffer);

@@ -62,7 +62,8 @@ static uint32_t slot_buffer(struct waves *w, uint32_t param, const struct phases
   return UINT32_MAX;
 }
 
-struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map *m) {
+struct rt_wave_op cpu_op_map(struct waves *w, uint32_t param,
+                             const struct kernel_map *m) {
   struct planner *p = w->p;
   const struct kernel *k = p->plan->kernels.list.v[m->kernel];
   const uint32_t *out_of = p->out_of[p->param[param].rule];
@@ -76,12 +77,12 @@ struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map
     bool is_clip = ir_at(m->phases->ir, r)->op == IR_CLIP;
     scalar[i] = is_clip ? RT_SCALAR_CLIP : out_of[r.i] - 1;
   }
-  return (struct rt_op){.kind = RT_OP_MAP,
-                        .param = param,
-                        .kernel = m->kernel,
-                        .buffer = buffer,
-                        .scalar = scalar,
-                        .numel = p->param[param].numel};
+  return (struct rt_wave_op){.kind = RT_WAVE_MAP,
+                             .param = param,
+                             .kernel = m->kernel,
+                             .buffer = buffer,
+                             .scalar = scalar,
+                             .numel = p->param[param].numel};
 }
 
 // ---- orthogonalize
@@ -95,7 +96,7 @@ static void note_form(struct planner *p, const struct ir_iteration *it) {
   }
 }
 
-static uint32_t find_iteration(struct planner *p, const struct ir_iteration *it) {
+uint32_t cpu_find_iteration(struct planner *p, const struct ir_iteration *it) {
   const char *name = str_cstr(p->arena, it->name);
   for (uint32_t i = 0; i < p->iteration.n; i++) {
     if (str_eq(str_of(p->iteration.v[i].name), it->name)) {
@@ -123,7 +124,7 @@ static uint32_t find_iteration(struct planner *p, const struct ir_iteration *it)
   return p->iteration.n - 1;
 }
 
-static struct ir_ref ortho_of(const struct phases *ph, const struct phase *phase) {
+struct ir_ref cpu_ortho_of(const struct phases *ph, const struct phase *phase) {
   for (uint32_t i = 0; i < phase->n_ins; i++) {
     if (ir_at(ph->ir, phase->ins[i])->op == IR_ORTHO) {
       return phase->ins[i];
@@ -144,25 +145,25 @@ static uint32_t temp_or_home(struct waves *w, uint32_t param, const struct phase
                                  : w->p->param[param].param_buffer;
 }
 
-struct rt_op cpu_op_ortho(struct waves *w, uint32_t param, const struct phases *ph,
-                          uint32_t phase) {
+struct rt_wave_op cpu_op_ortho(struct waves *w, uint32_t param, const struct phases *ph,
+                               uint32_t phase) {
   struct planner *p = w->p;
   const struct phase *m = &ph->phase[phase];
-  struct ir_ref ortho = ortho_of(ph, m);
+  struct ir_ref ortho = cpu_ortho_of(ph, m);
   const struct shape *shape = &ph->ir->shape;
   uint64_t numel = p->param[param].numel;
-  struct rt_op op = {.kind = RT_OP_ORTHO,
-                     .param = param,
-                     .numel = numel,
-                     .batch = shape_batch(shape),
-                     .rows = shape_rows(shape),
-                     .cols = shape_cols(shape)};
+  struct rt_wave_op op = {.kind = RT_WAVE_ORTHO,
+                          .param = param,
+                          .numel = numel,
+                          .batch = shape_batch(shape),
+                          .rows = shape_rows(shape),
+                          .cols = shape_cols(shape)};
   if (ortho.i == IR_NONE_INDEX || m->n_temp_in != 1 || m->n_temp_out != 1) {
     *p->ice = STR("a matrix phase is not one orthogonalize");
     return op;
   }
   const struct ir_ins *ins = ir_at(ph->ir, ortho);
-  op.iteration = find_iteration(p, &ph->ir->iteration.v[ins->index]);
+  op.iteration = cpu_find_iteration(p, &ph->ir->iteration.v[ins->index]);
   op.in = temp_or_home(w, param, ph, m->temp_in[0]);
   op.out = temp_buffer(w, ph, m->temp_out[0], numel);
   return op;

@@ -24,9 +24,16 @@ struct waves {
 };
 
 // A map phase of one parameter.
-struct rt_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map *m);
+struct rt_wave_op cpu_op_map(struct waves *w, uint32_t param, const struct kernel_map *m);
 // A matrix phase, one orthogonalize.
-struct rt_op cpu_op_ortho(struct waves *w, uint32_t param, const struct phases *ph,
-                          uint32_t phase);
+struct rt_wave_op cpu_op_ortho(struct waves *w, uint32_t param, const struct phases *ph,
+                               uint32_t phase);
+
+// The iteration of the program that stands for it, added where it is new.
+uint32_t cpu_find_iteration(struct planner *p, const struct ir_iteration *it);
+struct ir_ref cpu_ortho_of(const struct phases *ph, const struct phase *phase);
+// Phases, states and temporaries of a rule; its kernels must be known.
+void cpu_set_phases(struct planner *p, uint32_t rule,
+                    struct rt_rule *out); // cpu_phases.c
 
 #endif

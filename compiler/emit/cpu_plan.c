@@ -1,5 +1,5 @@
 // Parameters, buffers, rules and hypers of the program. Its operations are in cpu_waves.c.
-#include "emit/cpu_plan.h"
+#include "emit/cpu_ops.h"
 
 static const char *cstr(const struct planner *p, struct str s) {
   return str_cstr(p->arena, s);
@@ -35,6 +35,8 @@ static void add_param(struct planner *p, uint32_t index) {
                              .rank = m->shape.rank,
                              .numel = shape_numel(&m->shape),
                              .storage = m->dtype,
+                             .grad = rule != UINT32_MAX ? p->j->job->rule[rule]->grad
+                                                        : m->grad,
                              .active = rule != UINT32_MAX,
                              .rule = rule,
                              .param_buffer = UINT32_MAX,
@@ -124,7 +126,7 @@ static void set_job(struct planner *p, struct steprt_program *s) {
   for (uint32_t i = 0; i < job->n_hypers; i++) {
     hyper[i] = make_hyper(p, &job->hyper[i]);
   }
-  struct rt_rule *rule = ARENA_ARRAY(p->arena, struct rt_rule, job->n_rules);
+  struct rt_rule *rule = p->rule = ARENA_ARRAY(p->arena, struct rt_rule, job->n_rules);
   for (uint32_t i = 0; i < job->n_rules; i++) {
     add_rule(p, i, &rule[i]);
   }
@@ -142,6 +144,16 @@ static void set_job(struct planner *p, struct steprt_program *s) {
   }
 }
 
+static const struct rt_access *accesses(struct arena *a, const struct kernel *k) {
+  struct rt_access *access = ARENA_ARRAY(a, struct rt_access, k->n_slots);
+  for (uint32_t i = 0; i < k->n_slots; i++) {
+    access[i] = (struct rt_access){.bytes = storage_bytes(k->slot[i].storage),
+                                   .read = k->slot[i].read,
+                                   .written = k->slot[i].written};
+  }
+  return access;
+}
+
 static void set_kernels(struct cpu_plan *plan) {
   uint32_t n = plan->kernels.list.n;
   plan->kernel = ARENA_ARRAY(plan->arena, struct rt_kernel, n);
@@ -151,7 +163,8 @@ static void set_kernels(struct cpu_plan *plan) {
                                          .n_ptrs = k->n_slots,
                                          .n_scalars = k->n_scalars,
                                          .bytes_read = k->bytes_read,
-                                         .bytes_written = k->bytes_written};
+                                         .bytes_written = k->bytes_written,
+                                         .access = accesses(plan->arena, k)};
   }
   plan->program.kernel = plan->kernel;
   plan->program.n_kernels = n;
@@ -169,11 +182,15 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
   p.param = ARENA_ARRAY(a, struct rt_param, job->model->n_params);
   struct steprt_program *s = &plan->program;
   s->version = RT_PROGRAM_VERSION;
+  s->target = "cpu";
   set_job(&p, s);
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     add_param(&p, i);
   }
   cpu_plan_ops(&p);
+  for (uint32_t i = 0; i < job->n_rules; i++) {
+    cpu_set_phases(&p, i, &p.rule[i]);
+  }
   set_kernels(plan);
   s->param = p.param;
   s->n_params = job->model->n_params;

@@ -29,9 +29,10 @@ struct planner {
   struct arena *arena;
   struct str *ice;
   VEC(struct rt_buffer) buffer;
-  VEC(struct rt_op) op, init;
+  VEC(struct rt_wave_op) op, init;
   VEC(struct rt_iteration) iteration;
   struct rt_param *param;
+  struct rt_rule *rule;
   uint32_t **out_of;         // by rule, by IR index: 1 + scalar of the rule
   struct rule_kernels *maps; // by rule
 };

@@ -21,7 +21,7 @@ static bool is_matrix_rule(const struct phases *ph) {
   return false;
 }
 
-static void put_op(struct planner *p, struct rt_op op, uint32_t wave) {
+static void put_op(struct planner *p, struct rt_wave_op op, uint32_t wave) {
   op.wave = wave;
   VEC_PUSH(p->arena, p->op, op);
 }
@@ -53,7 +53,7 @@ static void put_initials(struct waves *w, uint32_t param) {
   uint32_t rule = p->param[param].rule;
   for (uint32_t s = 0; s < p->j->ir[rule]->n_states; s++) {
     if (p->maps[rule].init[s].phases != NULL) {
-      struct rt_op op = cpu_op_map(w, param, &p->maps[rule].init[s]);
+      struct rt_wave_op op = cpu_op_map(w, param, &p->maps[rule].init[s]);
       VEC_PUSH(p->arena, p->init, op);
     }
   }

@@ -18,11 +18,11 @@ struct launch {
   float *scalar;
 };
 
-static const struct rt_op *op_of(const struct steprt_program *p, uint32_t kernel) {
-  const struct rt_op *best = NULL; // the largest range: the most kinds of tails
+static const struct rt_wave_op *op_of(const struct steprt_program *p, uint32_t kernel) {
+  const struct rt_wave_op *best = NULL; // the largest range: the most kinds of tails
   for (uint32_t i = 0; i < p->n_ops; i++) {
-    const struct rt_op *op = &p->op[i];
-    if (op->kind == RT_OP_MAP && op->kernel == kernel &&
+    const struct rt_wave_op *op = &p->op[i];
+    if (op->kind == RT_WAVE_MAP && op->kernel == kernel &&
         (best == NULL || op->numel > best->numel)) {
       best = op;
     }
@@ -31,7 +31,7 @@ static const struct rt_op *op_of(const struct steprt_program *p, uint32_t kernel
 }
 
 static void assign_tensors(struct launch *l, const struct steprt_program *p,
-                           const struct rt_op *op) {
+                           const struct rt_wave_op *op) {
   for (uint32_t i = 0; i < l->kernel->n_ptrs; i++) {
     uint32_t same = 0;
     while (same < i && op->buffer[same] != op->buffer[i]) {
@@ -92,7 +92,7 @@ static uint32_t run_both(struct launch *l) {
 }
 
 static bool launch_new(struct arena *a, const struct steprt_program *p, uint32_t kernel,
-                       const struct rt_op *op, struct launch *l) {
+                       const struct rt_wave_op *op, struct launch *l) {
   const struct rt_kernel *k = &p->kernel[kernel];
   *l = (struct launch){.kernel = k,
                        .n = op->numel < MOST_ELEMENTS ? op->numel : MOST_ELEMENTS,
@@ -124,7 +124,7 @@ bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict 
   uint32_t kernels = 0;
   *out = (struct verdict){.held = true, .result = STR("same bits")};
   for (uint32_t k = 0; k < p->n_kernels; k++) {
-    const struct rt_op *op = op_of(p, k);
+    const struct rt_wave_op *op = op_of(p, k);
     if (op == NULL) {
       continue;
     }

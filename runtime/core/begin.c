@@ -140,14 +140,14 @@ static steprt_status begin(struct steprt *rt, const void *const *grads, double n
   if (!rt->report.skipped) {
     advance(rt);
   }
-  rt->phase = RT_PHASE_BEGUN;
+  rt->phase = RT_MODE_BEGUN;
   return STEPRT_OK;
 }
 
 steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step) {
   struct steprt_step in;
   double now = rt_now();
-  RT_TRY(rt_expect(rt, RT_PHASE_BOUND, RT_PHASE_BOUND, "begin"));
+  RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BOUND, "begin"));
   if (!step || !rt_read_versioned(&in, sizeof in, step)) {
     return rt_refuse(
         rt, STEPRT_BAD_ARGUMENT,

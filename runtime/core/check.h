@@ -11,7 +11,7 @@ steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p
 
 // Of check_ops.c: the operations of a list; `is_init`: those that bind runs.
 steprt_status rt_check_ops(struct steprt *rt, const struct steprt_program *p,
-                           const struct rt_op *ops, uint32_t n, bool is_init);
+                           const struct rt_wave_op *ops, uint32_t n, bool is_init);
 
 // a * b in *out; false on overflow.
 static inline bool rt_mul(uint64_t a, uint64_t b, uint64_t *out) {

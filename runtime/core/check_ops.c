@@ -7,7 +7,7 @@ struct list {
 };
 
 // A buffer as the i-th pointer of a MAP operation.
-static const char *fault_of_buffer(const struct list *l, const struct rt_op *op,
+static const char *fault_of_buffer(const struct list *l, const struct rt_wave_op *op,
                                    uint32_t id) {
   if (id >= l->p->n_buffers) {
     return "a buffer that does not exist";
@@ -25,7 +25,7 @@ static const char *fault_of_buffer(const struct list *l, const struct rt_op *op,
   return NULL;
 }
 
-static const char *fault_of_map(const struct list *l, const struct rt_op *op) {
+static const char *fault_of_map(const struct list *l, const struct rt_wave_op *op) {
   if (op->kernel >= l->p->n_kernels) {
     return "a kernel that does not exist";
   }
@@ -56,7 +56,7 @@ static bool holds(const struct list *l, uint32_t id, uint32_t storage, uint64_t 
          l->p->buffer[id].numel >= numel;
 }
 
-static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) {
+static const char *fault_of_ortho(const struct list *l, const struct rt_wave_op *op) {
   uint64_t numel;
   if (l->is_init) {
     return "a matrix operation, before the first step";
@@ -84,19 +84,19 @@ static const char *fault_of_ortho(const struct list *l, const struct rt_op *op) 
   return op->in == op->out ? "one buffer as operand and result" : NULL;
 }
 
-static const char *fault_of(const struct list *l, const struct rt_op *op) {
+static const char *fault_of(const struct list *l, const struct rt_wave_op *op) {
   if (op->param >= l->p->n_params || !l->p->param[op->param].active) {
     return "a parameter that has no rule";
   }
   switch (op->kind) {
-  case RT_OP_MAP: return fault_of_map(l, op);
-  case RT_OP_ORTHO: return fault_of_ortho(l, op);
+  case RT_WAVE_MAP: return fault_of_map(l, op);
+  case RT_WAVE_ORTHO: return fault_of_ortho(l, op);
   }
   return "an unknown kind";
 }
 
 steprt_status rt_check_ops(struct steprt *rt, const struct steprt_program *p,
-                           const struct rt_op *ops, uint32_t n, bool is_init) {
+                           const struct rt_wave_op *ops, uint32_t n, bool is_init) {
   const struct list l = {p, is_init};
   for (uint32_t i = 0; i < n; i++) {
     const char *fault = fault_of(&l, &ops[i]);

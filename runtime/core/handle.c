@@ -42,18 +42,18 @@ void rt_note(const struct steprt *rt, const char *format, ...) {
   rt->log(rt->log_ctx, STEPRT_NOTE, text);
 }
 
-static const char *phase_text(enum rt_phase phase) {
+static const char *phase_text(enum rt_mode phase) {
   switch (phase) {
-  case RT_PHASE_BROKEN: return "open failed";
-  case RT_PHASE_OPEN: return "no parameters are bound yet";
-  case RT_PHASE_BOUND: return "parameters are bound and no step is open";
-  case RT_PHASE_BEGUN: return "a step has begun and not run";
-  case RT_PHASE_RUN: return "a step has run and not ended";
+  case RT_MODE_BROKEN: return "open failed";
+  case RT_MODE_OPEN: return "no parameters are bound yet";
+  case RT_MODE_BOUND: return "parameters are bound and no step is open";
+  case RT_MODE_BEGUN: return "a step has begun and not run";
+  case RT_MODE_RUN: return "a step has run and not ended";
   }
   return "";
 }
 
-steprt_status rt_expect(struct steprt *rt, enum rt_phase lo, enum rt_phase hi,
+steprt_status rt_expect(struct steprt *rt, enum rt_mode lo, enum rt_mode hi,
                         const char *call) {
   if (!rt) {
     return STEPRT_BAD_ARGUMENT;
@@ -62,7 +62,7 @@ steprt_status rt_expect(struct steprt *rt, enum rt_phase lo, enum rt_phase hi,
     return STEPRT_FAILED;
   }
   if (rt->phase < lo || rt->phase > hi) {
-    return rt->phase == RT_PHASE_BROKEN // its text must stay
+    return rt->phase == RT_MODE_BROKEN // its text must stay
                ? STEPRT_BAD_STATE
                : rt_refuse(rt, STEPRT_BAD_STATE, "%s: %s", call, phase_text(rt->phase));
   }
@@ -96,7 +96,7 @@ const char *steprt_error(const struct steprt *rt) {
 }
 
 static bool has_param(const struct steprt *rt, uint32_t param) {
-  return rt && rt->phase >= RT_PHASE_OPEN && param < rt->program->n_params;
+  return rt && rt->phase >= RT_MODE_OPEN && param < rt->program->n_params;
 }
 
 static bool has_slot(const struct steprt *rt, uint32_t param, uint32_t slot) {
@@ -107,15 +107,14 @@ static bool has_slot(const struct steprt *rt, uint32_t param, uint32_t slot) {
 }
 
 void *steprt_buffer(const struct steprt *rt, uint32_t buffer) {
-  if (!rt || rt->phase < RT_PHASE_OPEN || buffer >= rt->program->n_buffers) {
+  if (!rt || rt->phase < RT_MODE_OPEN || buffer >= rt->program->n_buffers) {
     return NULL;
   }
   return rt->base[buffer];
 }
 
-void *steprt_state(const struct steprt *rt, uint32_t param, const char *name,
-                   uint64_t *bytes) {
-  if (!rt || rt->phase < RT_PHASE_OPEN || !name || param >= rt->program->n_params) {
+void *steprt_state(struct steprt *rt, uint32_t param, const char *name, uint64_t *bytes) {
+  if (!rt || rt->phase < RT_MODE_OPEN || !name || param >= rt->program->n_params) {
     return NULL;
   }
   const struct rt_param *p = &rt->program->param[param];
@@ -143,7 +142,7 @@ uint64_t steprt_count(const struct steprt *rt, uint32_t param) {
 
 steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t slot,
                                     double value) {
-  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_host_state"));
+  RT_TRY(rt_expect(rt, RT_MODE_OPEN, RT_MODE_BOUND, "set_host_state"));
   if (!has_slot(rt, param, slot)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no host state %u", param,
                      slot);
@@ -154,7 +153,7 @@ steprt_status steprt_set_host_state(struct steprt *rt, uint32_t param, uint32_t 
 }
 
 steprt_status steprt_set_count(struct steprt *rt, uint32_t param, uint64_t count) {
-  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_BOUND, "set_count"));
+  RT_TRY(rt_expect(rt, RT_MODE_OPEN, RT_MODE_BOUND, "set_count"));
   if (!has_param(rt, param) || !rt->program->param[param].active) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter %u has no rule", param);
   }

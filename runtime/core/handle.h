@@ -14,12 +14,12 @@
 
 enum { RT_NONE = -1 };
 
-enum rt_phase {
-  RT_PHASE_BROKEN, // open failed: only steprt_error and steprt_destroy
-  RT_PHASE_OPEN,
-  RT_PHASE_BOUND,
-  RT_PHASE_BEGUN,
-  RT_PHASE_RUN
+enum rt_mode {
+  RT_MODE_BROKEN, // open failed: only steprt_error and steprt_destroy
+  RT_MODE_OPEN,
+  RT_MODE_BOUND,
+  RT_MODE_BEGUN,
+  RT_MODE_RUN
 };
 
 struct rt_wave {
@@ -30,7 +30,7 @@ struct rt_wave {
 
 // A list of operations, cut into waves and items.
 struct rt_schedule {
-  const struct rt_op *op;
+  const struct rt_wave_op *op;
   struct rt_wave *wave;
   uint32_t n_waves;
   struct rt_item *item;
@@ -45,7 +45,7 @@ struct steprt {
   const struct steprt_program *program;
   void (*log)(void *ctx, int level, const char *text);
   void *log_ctx;
-  enum rt_phase phase;
+  enum rt_mode phase;
   bool failed; // a step failed: `error` is final
   char error[640];
 
@@ -99,7 +99,7 @@ __attribute__((format(printf, 2, 3))) void rt_note(const struct steprt *rt,
                                                    const char *format, ...);
 
 // OK when the handle may be used in one of the phases [lo, hi]; else the status and text, `call` naming the caller.
-steprt_status rt_expect(struct steprt *rt, enum rt_phase lo, enum rt_phase hi,
+steprt_status rt_expect(struct steprt *rt, enum rt_mode lo, enum rt_mode hi,
                         const char *call);
 
 // Reads a versioned struct of the caller into ours, `known` bytes: missing fields are 0, unknown ones must be.

@@ -21,8 +21,8 @@ static steprt_status open_products(struct steprt *rt) {
   size_t most = 0;
   bool needed = false;
   for (uint32_t i = 0; i < p->n_ops; i++) {
-    const struct rt_op *op = &p->op[i];
-    if (op->kind != RT_OP_ORTHO) {
+    const struct rt_wave_op *op = &p->op[i];
+    if (op->kind != RT_WAVE_ORTHO) {
       continue;
     }
     needed = true;
@@ -83,7 +83,7 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
     return rt_refuse(rt, s, "out of memory");
   }
   if (!s) {
-    rt->phase = RT_PHASE_OPEN;
+    rt->phase = RT_MODE_OPEN;
   }
   return s;
 }
@@ -127,7 +127,7 @@ static steprt_status check_pointers(struct steprt *rt, void *const *params) {
 }
 
 steprt_status steprt_bind(struct steprt *rt, void *const *params) {
-  RT_TRY(rt_expect(rt, RT_PHASE_OPEN, RT_PHASE_OPEN, "bind"));
+  RT_TRY(rt_expect(rt, RT_MODE_OPEN, RT_MODE_OPEN, "bind"));
   if (!params) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "bind: no parameters");
   }
@@ -141,6 +141,6 @@ steprt_status steprt_bind(struct steprt *rt, void *const *params) {
   }
   rt_run_schedule(rt, &rt->init);
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
-  rt->phase = RT_PHASE_BOUND;
+  rt->phase = RT_MODE_BOUND;
   return STEPRT_OK;
 }

@@ -4,11 +4,11 @@
 
 struct map_job {
   const struct steprt *rt;
-  const struct rt_op *op;
+  const struct rt_wave_op *op;
   const struct rt_item *item;
 };
 
-static void run_map(const struct steprt *rt, const struct rt_op *op, uint64_t begin,
+static void run_map(const struct steprt *rt, const struct rt_wave_op *op, uint64_t begin,
                     uint64_t end) {
   const struct rt_kernel *k = &rt->program->kernel[op->kernel];
   void *ptr[RT_MAX_PTRS];
@@ -28,19 +28,19 @@ static void map_item(void *ctx, uint64_t item, uint32_t thread) {
   const struct map_job *job = ctx;
   const struct rt_item *it = &job->item[item];
   for (uint32_t i = it->first; i < it->first + it->n; i++) {
-    const struct rt_op *op = &job->op[i];
+    const struct rt_wave_op *op = &job->op[i];
     uint64_t end = it->n == 1 ? it->end : op->numel;
-    if (op->kind == RT_OP_MAP && end > 0 && job->rt->takes_part[op->param]) {
+    if (op->kind == RT_WAVE_MAP && end > 0 && job->rt->takes_part[op->param]) {
       run_map(job->rt, op, it->begin, end);
     }
   }
 }
 
-static void run_orthos(struct steprt *rt, const struct rt_op *ops,
+static void run_orthos(struct steprt *rt, const struct rt_wave_op *ops,
                        const struct rt_wave *w) {
   for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
-    const struct rt_op *op = &ops[i];
-    if (op->kind == RT_OP_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
+    const struct rt_wave_op *op = &ops[i];
+    if (op->kind == RT_WAVE_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
         op->rows > 0 && op->cols > 0) {
       struct rt_matrices m = {.in = rt->base[op->in],
                               .in_storage = rt->program->buffer[op->in].storage,
@@ -75,8 +75,8 @@ void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s) {
 static uint64_t map_bytes(const struct steprt *rt) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < rt->program->n_ops; i++) {
-    const struct rt_op *op = &rt->program->op[i];
-    if (op->kind != RT_OP_MAP || !rt->takes_part[op->param]) {
+    const struct rt_wave_op *op = &rt->program->op[i];
+    if (op->kind != RT_WAVE_MAP || !rt->takes_part[op->param]) {
       continue;
     }
     const struct rt_kernel *k = &rt->program->kernel[op->kernel];
@@ -85,8 +85,8 @@ static uint64_t map_bytes(const struct steprt *rt) {
   return bytes;
 }
 
-steprt_status steprt_run(struct steprt *rt, const void *units) {
-  RT_TRY(rt_expect(rt, RT_PHASE_BEGUN, RT_PHASE_BEGUN, "run"));
+steprt_status steprt_run(struct steprt *rt, const struct steprt_set *units) {
+  RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "run"));
   if (units) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
                      "run: sets of units are not known to this device; NULL runs all");
@@ -95,19 +95,19 @@ steprt_status steprt_run(struct steprt *rt, const void *units) {
     rt_run_schedule(rt, &rt->step);
     rt->report.bytes_moved += map_bytes(rt);
   }
-  rt->phase = RT_PHASE_RUN;
+  rt->phase = RT_MODE_RUN;
   return STEPRT_OK;
 }
 
 steprt_status steprt_end(struct steprt *rt) {
-  RT_TRY(rt_expect(rt, RT_PHASE_RUN, RT_PHASE_RUN, "end"));
+  RT_TRY(rt_expect(rt, RT_MODE_RUN, RT_MODE_RUN, "end"));
   for (uint32_t i = 0; i < rt->program->n_params; i++) {
     if (rt->takes_part[i]) {
       rt->base[rt->program->param[i].grad_buffer] = NULL;
     }
   }
   rt->memory.silent = false;
-  rt->phase = RT_PHASE_BOUND;
+  rt->phase = RT_MODE_BOUND;
   rt->report.seconds = rt_now() - rt->begun;
   if (rt->memory.refused > 0) {
     return rt_fail(rt, "internal error: %llu allocations inside a step",
@@ -116,9 +116,9 @@ steprt_status steprt_end(struct steprt *rt) {
   return STEPRT_OK;
 }
 
-steprt_status steprt_report(const struct steprt *rt, struct steprt_report *out) {
+steprt_status steprt_report(struct steprt *rt, struct steprt_report *out) {
   size_t size = out ? out->size : 0;
-  if (!rt || rt->phase < RT_PHASE_OPEN || size < sizeof out->size) {
+  if (!rt || rt->phase < RT_MODE_OPEN || size < sizeof out->size) {
     return STEPRT_BAD_ARGUMENT;
   }
   memset(out, 0, size);

@@ -2,8 +2,8 @@
 #include "core/tables.h"
 
 static uint64_t op_numel(const void *ctx, uint32_t i) {
-  const struct rt_op *op = (const struct rt_op *)ctx + i;
-  return op->kind == RT_OP_MAP ? op->numel : 0;
+  const struct rt_wave_op *op = (const struct rt_wave_op *)ctx + i;
+  return op->kind == RT_WAVE_MAP ? op->numel : 0;
 }
 
 static uint64_t grad_numel(const void *ctx, uint32_t i) {
@@ -18,7 +18,7 @@ static void cut_waves(struct rt_schedule *s, uint32_t n, uint64_t *n_items) {
   for (uint32_t i = 0, end; i < n; i = end) {
     struct rt_wave w = {.first_op = i, .first_item = *n_items};
     for (end = i; end < n && s->op[end].wave == s->op[i].wave; end++) {
-      w.has_ortho |= s->op[end].kind == RT_OP_ORTHO;
+      w.has_ortho |= s->op[end].kind == RT_WAVE_ORTHO;
     }
     w.n_ops = end - i;
     w.n_items =
@@ -32,7 +32,7 @@ static void cut_waves(struct rt_schedule *s, uint32_t n, uint64_t *n_items) {
 }
 
 static steprt_status make_schedule(struct rt_memory *m, struct rt_schedule *s,
-                                   const struct rt_op *op, uint32_t n) {
+                                   const struct rt_wave_op *op, uint32_t n) {
   uint64_t n_items;
   *s = (struct rt_schedule){.op = op};
   cut_waves(s, n, &n_items);

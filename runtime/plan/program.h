@@ -5,9 +5,7 @@
 #ifndef STEPRT_PLAN_PROGRAM_H
 #define STEPRT_PLAN_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "plan/plan.h"
 
 // How a tensor rests; the order equals the compiler's `enum storage`.
 enum rt_storage { RT_F32, RT_BF16, RT_F16, RT_F8E4M3, RT_F8E5M2, RT_Q8, RT_Q8U };
@@ -31,9 +29,15 @@ typedef void (*rt_map_fn)(void *const *ptr, const float *scalar, uint64_t begin,
 enum { RT_MAX_PTRS = 64, RT_MAX_SCALARS = 256 }; // of one kernel
 struct rt_kernel {
   const char *name;
-  rt_map_fn fn;
+  rt_map_fn fn; // CPU
   uint32_t n_ptrs, n_scalars;
   uint32_t bytes_read, bytes_written; // per element
+  const struct rt_access *access;     // n_ptrs
+  // CUDA: a cubin (or PTX, where the device is newer than the compiler) with the function `name`.
+  const void *image;
+  uint64_t image_bytes;
+  uint32_t block, tile; // threads of a block; elements of a tile
+  uint32_t registers, shared, spilled;
 };
 
 enum rt_host_op {
@@ -49,8 +53,46 @@ struct rt_host_ins {
   double num;
 };
 
-// What a rule computes on the host, once per parameter and step.
+// One tensor of a phase, in the order of its kernel's pointers.
+enum rt_tensor_kind { RT_TENSOR_PARAM, RT_TENSOR_GRAD, RT_TENSOR_STATE, RT_TENSOR_TEMP };
+struct rt_tensor {
+  uint32_t kind;  // enum rt_tensor_kind
+  uint32_t index; // STATE: of the rule's device states; TEMP: of its temporaries; else 0
+  uint32_t storage; // enum rt_storage
+  bool read, written;
+};
+
+// A phase of a rule on the device: a kernel over every element of the parameter, or one orthogonalize of its
+// matrices. The same for all parameters of the rule.
+enum rt_phase_kind { RT_PHASE_MAP, RT_PHASE_ORTHO };
+struct rt_phase {
+  uint32_t kind;   // enum rt_phase_kind
+  uint32_t kernel; // MAP; ORTHO: iteration
+  const struct rt_tensor *
+      tensor; // MAP: one per pointer; ORTHO: operand (f32 or bf16), result (the compute type)
+  uint32_t n_tensors;
+  const uint32_t
+      *scalar; // MAP: one per scalar of the kernel: scalar of the rule, or RT_SCALAR_CLIP
+};
+
+// A device state: like the parameter in shape.
+struct rt_state {
+  const char *name;
+  uint32_t storage;
+};
+
+// What a rule computes: on the host once per parameter and step, then on the device.
 struct rt_rule {
+  const struct rt_phase *phase; // of a step, in order
+  uint32_t n_phases;
+  const struct rt_phase *
+      init; // MAP phases without scalars that bind runs once: initial states other than zeros
+  uint32_t n_init;
+  const struct rt_state *state; // device states
+  uint32_t n_states;
+  const uint32_t *temp; // storage of each temporary: as many elements as the parameter
+  uint32_t n_temps;
+  uint64_t rows, cols; // of one matrix; 0 where the rule has no ORTHO
   const char *name;
   const struct rt_host_ins *ins;
   uint32_t n_ins, n_regs;
@@ -77,8 +119,8 @@ struct rt_param {
   uint32_t rank;
   uint64_t dim[8];
   uint64_t numel;
-  uint32_t storage;
-  bool active; // has a rule; else frozen or tied
+  uint32_t storage, grad; // grad: of its gradient
+  bool active;            // has a rule; else frozen or tied
   uint32_t rule;
   uint32_t param_buffer, grad_buffer;
   uint32_t first_state, n_states; // its state buffers, contiguous
@@ -95,9 +137,9 @@ struct rt_iteration {
   const double (*abc)[3];
 };
 
-enum rt_op_kind { RT_OP_MAP, RT_OP_ORTHO };
-struct rt_op {
-  enum rt_op_kind kind;
+enum rt_wave_kind { RT_WAVE_MAP, RT_WAVE_ORTHO };
+struct rt_wave_op {
+  enum rt_wave_kind kind;
   uint32_t param; // whose step this is part of; left out when its gradient is NULL
   uint32_t
       wave; // operations of one wave run concurrently; waves are in order and never decrease along the list
@@ -114,9 +156,16 @@ struct rt_op {
 
 // The two libraries may be of different versions: libstepc writes the version of these structs, libsteprt runs no other.
 // It changes with every change of this file and of host.def.
-enum { RT_PROGRAM_VERSION = 1 };
+enum { RT_PROGRAM_VERSION = 2 };
 struct steprt_program {
-  uint32_t version; // RT_PROGRAM_VERSION
+  uint32_t version;   // RT_PROGRAM_VERSION
+  const char *target; // "cpu", "cuda:sm_90a"
+  char digest
+      [65]; // sha256 in hex of all of it but the plan and addresses (program_json.h)
+  const struct rt_plan *plan;
+  // CUDA, where the recipe looks at gradients: kernels that square them, by storage (RT_F32, RT_BF16, RT_F16; RT_NO_ID:
+  // not needed), merge partial sums and judge. On the CPU the runtime has its own.
+  uint32_t squares[3], merge, judge;
   uint32_t n_params;
   const struct rt_param *param;
   const struct rt_buffer *buffer;
@@ -129,9 +178,9 @@ struct steprt_program {
   uint32_t n_hypers;
   const struct rt_iteration *iteration;
   uint32_t n_iterations;
-  const struct rt_op *init; // MAP operations run at bind: states with an `init`
+  const struct rt_wave_op *init; // MAP operations run at bind: states with an `init`
   uint32_t n_init;
-  const struct rt_op *op; // the step
+  const struct rt_wave_op *op; // the step
   uint32_t n_ops;
   bool clips, skips_nonfinite;
   const struct rt_host_ins

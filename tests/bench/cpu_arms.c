@@ -70,7 +70,7 @@ static void run_first_map(const struct bench *b, uint32_t param, void *const *x,
                           uint64_t begin, uint64_t end, size_t ahead) {
   (void)ahead;
   static const float scalar[16] = {0.95f, 0.05f, 0.95f, 0.05f};
-  const struct rt_op *op = b->op[param];
+  const struct rt_wave_op *op = b->op[param];
   const struct rt_kernel *k = &b->program->kernel[op->kernel];
   void *ptr[16];
   for (uint32_t i = 0; i < k->n_ptrs; i++) {
@@ -110,7 +110,7 @@ struct work {
 };
 
 static void *first_temp(const struct bench *b, uint32_t param) {
-  const struct rt_op *op = b->op[param];
+  const struct rt_wave_op *op = b->op[param];
   for (uint32_t i = 0; i < b->program->kernel[op->kernel].n_ptrs; i++) {
     if (b->program->buffer[op->buffer[i]].kind == RT_BUF_TEMP) {
       return steprt_buffer(b->rt, op->buffer[i]);
@@ -156,7 +156,7 @@ static bool run(struct bench *b, const struct arm *arm, double *took) {
 // The arms that fit what was compiled.
 static uint32_t choose(const struct bench *b, const struct arm **chosen) {
   const struct steprt_program *p = b->program;
-  const struct rt_op *op = b->op[0];
+  const struct rt_wave_op *op = b->op[0];
   uint32_t n = 0, temp = 0;
   uint64_t numel = 0;
   for (uint32_t i = 0; i < p->kernel[op->kernel].n_ptrs; i++) {

@@ -63,9 +63,9 @@ static uint64_t numel_of(const void *ctx, uint32_t i) {
 
 static void find_work(struct bench *b) {
   const struct steprt_program *p = b->program;
-  b->op = ARENA_ARRAY(b->arena, const struct rt_op *, p->n_params);
+  b->op = ARENA_ARRAY(b->arena, const struct rt_wave_op *, p->n_params);
   for (uint32_t i = p->n_ops; i-- > 0;) {
-    if (p->op[i].kind == RT_OP_MAP) {
+    if (p->op[i].kind == RT_WAVE_MAP) {
       b->op[p->op[i].param] = &p->op[i];
     }
   }

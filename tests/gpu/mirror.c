@@ -30,10 +30,10 @@ bool mirror_match(struct mirror *m) {
   uint32_t *next = ARENA_ARRAY(m->arena, uint32_t, m->program->n_params); // phase
   m->of = ARENA_ARRAY(m->arena, const struct cuda_kernel *, m->program->n_ops);
   for (uint32_t i = 0; i < m->program->n_ops; i++) {
-    const struct rt_op *op = &m->program->op[i];
+    const struct rt_wave_op *op = &m->program->op[i];
     const struct kernel_map *map = rule[m->program->param[op->param].rule].map;
     uint32_t *phase = &next[op->param];
-    if (op->kind != RT_OP_MAP) {
+    if (op->kind != RT_WAVE_MAP) {
       continue;
     }
     while (map[*phase].phases == NULL) {

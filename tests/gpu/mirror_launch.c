@@ -49,7 +49,7 @@ static void finish(struct mirror *m, struct table *t) {
   }
 }
 
-static void put_op(struct mirror *m, struct table *t, const struct rt_op *op) {
+static void put_op(struct mirror *m, struct table *t, const struct rt_wave_op *op) {
   const struct rt_kernel *k = &m->program->kernel[op->kernel];
   uint64_t ptr[RT_MAX_PTRS];
   for (uint32_t i = 0; i < k->n_ptrs; i++) {
@@ -70,8 +70,8 @@ struct mirror_launch mirror_prepare(struct mirror *m, const struct cuda_kernel *
   struct mirror_launch l = begin(m, k);
   struct table t = {.arena = m->arena, .row = buf_new(m->arena), .launch = &l};
   for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
-    const struct rt_op *op = &m->program->op[i];
-    if (op->kind == RT_OP_MAP && m->of[i] == k && op->numel != 0 &&
+    const struct rt_wave_op *op = &m->program->op[i];
+    if (op->kind == RT_WAVE_MAP && m->of[i] == k && op->numel != 0 &&
         rt->takes_part[op->param]) {
       put_op(m, &t, op);
     }

@@ -149,7 +149,7 @@ bool mirror_compare(struct mirror *m) {
 // ---- operations
 
 // The operand of a product on both sides, then its result from the CPU's.
-static bool take_product(struct mirror *m, const struct rt_op *op) {
+static bool take_product(struct mirror *m, const struct rt_wave_op *op) {
   uint64_t numel = op->batch * op->rows * op->cols;
   uint64_t in = numel * rt_storage_bytes(m->program->buffer[op->in].storage);
   uint64_t out = numel * rt_storage_bytes(m->program->buffer[op->out].storage);
@@ -174,9 +174,9 @@ static bool run_wave(struct mirror *m, uint32_t wave) {
     }
   }
   for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
-    const struct rt_op *op = &m->program->op[i];
+    const struct rt_wave_op *op = &m->program->op[i];
     bool takes_part = m->session->rt->takes_part[op->param];
-    if (op->kind == RT_OP_ORTHO && takes_part && !m->session->rt->report.skipped) {
+    if (op->kind == RT_WAVE_ORTHO && takes_part && !m->session->rt->report.skipped) {
       same &= take_product(m, op);
     }
   }
@@ -202,7 +202,7 @@ bool mirror_step(struct mirror *m) {
     }
     same &= run_wave(m, i);
   }
-  rt->phase = RT_PHASE_RUN;
+  rt->phase = RT_MODE_RUN;
   s->step++;
   return steprt_end(rt) == STEPRT_OK && same;
 }

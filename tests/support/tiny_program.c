@@ -38,10 +38,30 @@ static void update(void *const *ptr, const float *scalar, uint64_t begin, uint64
 }
 
 static const struct rt_kernel kernels[] = {
-    {"copy", copy, 2, 0, 4, 4},
-    {"momentum", momentum, 3, 2, 8, 8},
-    {"momentum_bf16", momentum_bf16, 3, 2, 6, 8},
-    {"update", update, 2, 1, 8, 4},
+    {.name = "copy",
+     .fn = copy,
+     .n_ptrs = 2,
+     .n_scalars = 0,
+     .bytes_read = 4,
+     .bytes_written = 4},
+    {.name = "momentum",
+     .fn = momentum,
+     .n_ptrs = 3,
+     .n_scalars = 2,
+     .bytes_read = 8,
+     .bytes_written = 8},
+    {.name = "momentum_bf16",
+     .fn = momentum_bf16,
+     .n_ptrs = 3,
+     .n_scalars = 2,
+     .bytes_read = 6,
+     .bytes_written = 8},
+    {.name = "update",
+     .fn = update,
+     .n_ptrs = 2,
+     .n_scalars = 1,
+     .bytes_read = 8,
+     .bytes_written = 4},
 };
 
 // Scalars: beta, rate. Host states: decay (own), half (group).
@@ -128,7 +148,7 @@ static void make_ops(struct tiny *t, uint32_t i, uint32_t at, uint32_t n) {
   memcpy(t->momentum_buffer[i], (uint32_t[]){first + 1, first + 2, first + 4},
          sizeof t->momentum_buffer[i]);
   memcpy(t->update_buffer[i], (uint32_t[]){first, first + 4}, sizeof t->update_buffer[i]);
-  struct rt_op op = {.kind = RT_OP_MAP, .param = i, .numel = t->param[i].numel};
+  struct rt_wave_op op = {.kind = RT_WAVE_MAP, .param = i, .numel = t->param[i].numel};
   op.kernel = 0;
   op.buffer = t->init_buffer[i];
   t->init[at] = op;
@@ -151,9 +171,15 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
   t->momentum_scalar[1] = RT_SCALAR_CLIP;
   t->update_scalar[0] = 1;
   for (int r = 0; r < 2; r++) {
-    t->rule[r] = (struct rt_rule){
-        r ? "tiny_a" : "tiny_b", code, sizeof code / sizeof *code, 8, 2, 2, host_init,
-        host_is_group,           7};
+    t->rule[r] = (struct rt_rule){.name = r ? "tiny_a" : "tiny_b",
+                                  .ins = code,
+                                  .n_ins = sizeof code / sizeof *code,
+                                  .n_regs = 8,
+                                  .n_scalars = 2,
+                                  .n_host_states = 2,
+                                  .host_init = host_init,
+                                  .host_is_group = host_is_group,
+                                  .use = 7};
   }
   for (uint32_t i = 0, at = 0; i < TINY_PARAMS; i++) {
     make_param(t, i, numel[i]);

@@ -21,7 +21,7 @@ struct tiny {
   struct rt_rule rule[2];
   struct rt_host_ins ins[TINY_INS]; // of both
   struct rt_hyper hyper[TINY_HYPERS];
-  struct rt_op init[TINY_PARAMS], op[2 * TINY_PARAMS];
+  struct rt_wave_op init[TINY_PARAMS], op[2 * TINY_PARAMS];
   uint32_t init_buffer[TINY_PARAMS][2], momentum_buffer[TINY_PARAMS][3],
       update_buffer[TINY_PARAMS][2];
   uint32_t momentum_scalar[2], update_scalar[1];

@@ -75,9 +75,9 @@ Test(cpu_job, kernels_are_what_they_compute) {
   cpu_job_close(&j);
 }
 
-static bool op_uses(const struct steprt_program *s, const struct rt_op *op,
+static bool op_uses(const struct steprt_program *s, const struct rt_wave_op *op,
                     uint32_t buffer) {
-  if (op->kind == RT_OP_ORTHO) {
+  if (op->kind == RT_WAVE_ORTHO) {
     return op->in == buffer || op->out == buffer;
   }
   for (uint32_t i = 0; i < s->kernel[op->kernel].n_ptrs; i++) {
@@ -96,7 +96,7 @@ static uint32_t check_waves(const struct steprt_program *s) {
     for (uint32_t b = a + 1; b < s->n_ops && s->op[b].wave == s->op[a].wave; b++) {
       n_pairs++;
       cr_expect_neq(s->op[a].param, s->op[b].param);
-      cr_expect(s->op[a].kind == RT_OP_MAP && s->op[b].kind == RT_OP_MAP);
+      cr_expect(s->op[a].kind == RT_WAVE_MAP && s->op[b].kind == RT_WAVE_MAP);
       for (uint32_t t = 0; t < s->n_buffers; t++) {
         bool temp = s->buffer[t].kind == RT_BUF_TEMP;
         cr_expect_not(temp && op_uses(s, &s->op[a], t) && op_uses(s, &s->op[b], t),

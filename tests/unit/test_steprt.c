@@ -304,7 +304,8 @@ Test(steprt, calls_out_of_order_are_refused) {
   cr_assert_eq(steprt_end(r.rt), STEPRT_BAD_STATE); // units left out
   cr_assert_str_eq(steprt_error(r.rt), "end: a step has begun and not run");
   cr_assert_eq(steprt_set_count(r.rt, 0, 5), STEPRT_BAD_STATE);
-  cr_assert_eq(steprt_run(r.rt, r.grad), STEPRT_BAD_ARGUMENT);
+  cr_assert_eq(steprt_run(r.rt, (const struct steprt_set *)(const void *)r.grad),
+               STEPRT_BAD_ARGUMENT);
   cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_BAD_STATE);
   cr_assert_eq(steprt_end(r.rt), STEPRT_OK);
@@ -427,18 +428,18 @@ Test(steprt, a_matrix_operation_runs_between_its_maps) {
   tiny_make(&t, (uint64_t[]){NUMEL, NUMEL, 1, 1});
   t.program.iteration = &it;
   t.program.n_iterations = 1;
-  struct rt_op update = t.op[3];
+  struct rt_wave_op update = t.op[3];
   update.wave = 2;
   update.buffer = (uint32_t[]){
       0, 9}; // o: the temporary of the second parameter, which has no operations here
-  t.op[1] = (struct rt_op){.kind = RT_OP_ORTHO,
-                           .param = 0,
-                           .wave = 1,
-                           .in = 4,
-                           .out = 9,
-                           .batch = 1,
-                           .rows = ROWS,
-                           .cols = COLS};
+  t.op[1] = (struct rt_wave_op){.kind = RT_WAVE_ORTHO,
+                                .param = 0,
+                                .wave = 1,
+                                .in = 4,
+                                .out = 9,
+                                .batch = 1,
+                                .rows = ROWS,
+                                .cols = COLS};
   t.op[2] = update;
   t.program.n_ops = 3;
   float param[NUMEL] = {0}, grad[NUMEL], other[NUMEL], expected[NUMEL];

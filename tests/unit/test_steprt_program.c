@@ -59,14 +59,14 @@ static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
                               .abc = abc};
   t->program.iteration = it;
   t->program.n_iterations = 1;
-  t->op[5] = (struct rt_op){.kind = RT_OP_ORTHO,
-                            .param = 0,
-                            .wave = 1,
-                            .in = 4,
-                            .out = 9,
-                            .batch = 2,
-                            .rows = 2,
-                            .cols = 2};
+  t->op[5] = (struct rt_wave_op){.kind = RT_WAVE_ORTHO,
+                                 .param = 0,
+                                 .wave = 1,
+                                 .in = 4,
+                                 .out = 9,
+                                 .batch = 2,
+                                 .rows = 2,
+                                 .cols = 2};
 }
 
 Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
@@ -114,8 +114,8 @@ static void spoil_anything(struct tiny *t, uint64_t *seed) {
   uint32_t value = values[random_below(seed, sizeof values / sizeof *values)];
   struct rt_param *v = &t->param[random_below(seed, TINY_PARAMS)];
   struct rt_buffer *b = &t->buffer[random_below(seed, t->program.n_buffers)];
-  struct rt_op *op = random_below(seed, 4) ? &t->op[random_below(seed, 6)]
-                                           : &t->init[random_below(seed, 3)];
+  struct rt_wave_op *op = random_below(seed, 4) ? &t->op[random_below(seed, 6)]
+                                                : &t->init[random_below(seed, 3)];
   uint32_t *const word[] = {&v->rank,
                             &v->storage,
                             &v->rule,

@@ -102,8 +102,8 @@ static bool cuts_hold(rt_map_fn fn) {
                                    .bytes_written = 4};
   const struct rt_buffer buffer = {RT_BUF_PARAM, RT_F32, 0, 5000, "p"};
   const uint32_t which = 0, scalar = 0;
-  const struct rt_op op = {
-      .kind = RT_OP_MAP, .buffer = &which, .scalar = &scalar, .numel = 5000};
+  const struct rt_wave_op op = {
+      .kind = RT_WAVE_MAP, .buffer = &which, .scalar = &scalar, .numel = 5000};
   const struct steprt_program program = {.buffer = &buffer,
                                          .n_buffers = 1,
                                          .kernel = &kernel,
