@@ -1,7 +1,7 @@
 // The planner: from a program and a model to the plan of one rank (DESIGN section 6). Knows parameters, ranks, bytes
 // and time; cannot change arithmetic.
-#ifndef STEPC_PLAN_PLAN_H
-#define STEPC_PLAN_PLAN_H
+#ifndef STEPC_PLAN_PLANNER_H
+#define STEPC_PLAN_PLANNER_H
 
 #include "front/sema.h"
 #include "plan/plan_json.h" // runtime/
