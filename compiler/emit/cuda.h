@@ -2,11 +2,14 @@
 //
 // How a kernel is launched (every pointer is the device's):
 //
-//   struct tensor {               // a row of a table, in the order of `first_tile`
-//     void *ptr[n_ptrs];          // in the order of the kernel's head comment; absent ones may be NULL
+//   struct row {                  // of a table made once, in the order of `first_tile`
+//     void *ptr[n_ptrs];          // in the order of the kernel's head comment; gradients are not in it
+//     unsigned long long first;   // element of the parameter's shard at which the row begins
 //     unsigned long long numel;
-//     unsigned first_tile;        // tiles of all rows before it
-//     unsigned scalars;           // where its `n_scalars` floats begin in `scalars`
+//     unsigned first_tile;        // tiles of all rows of the operation before it
+//     unsigned param;             // index into grads and scalar_at
+//     unsigned scalars;           // where the phase's scalars begin in its rule's block
+//     unsigned unused;
 //   };
 //   struct verdict {              // of the step; { 1, 0, 0 } where nothing measures the gradients
 //     float clip;                 // what gradients are multiplied by
@@ -14,14 +17,20 @@
 //     double norm;
 //   };
 //
-//   CUDA_MAP      name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
-//                      const float *scalars, const struct verdict *verdict)
-//   CUDA_SQUARES  name(const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles, struct binned *parts)
+//   CUDA_MAP      name(const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
+//                      const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict)
+//                   any run of neighbouring rows of a table may be launched; tiles count from rows[0].first_tile.
+//                   A row whose grads[param] is NULL is left out. Scalar i is
+//                   scalars[scalar_at[param] + row.scalars + i], i as in rt_phase.scalar; clip comes from the verdict.
+//                   The gradient of a row begins at grads[param] + first.
+//   CUDA_SQUARES  name(const struct row *rows, unsigned n_rows, unsigned n_tiles, const void *const *grads,
+//                      struct binned *parts)
 //                   writes one partial sum (CUDA_BINNED_BYTES) per block, also where a block has no tile
+//   CUDA_MERGE    name(const struct binned *parts, unsigned n_parts, struct binned *sum)
 //   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
 //                   one block; `bound` is the recipe's clip, infinity where it has none
 //
-// A tensor has ceil(numel / tile) tiles, n_tiles is their sum, any number of blocks is right. n_tiles stays below 2^31:
+// A row has ceil(numel / tile) tiles, n_tiles is their sum, any number of blocks is right. n_tiles stays below 2^31:
 // a block counts on by the number of blocks before it sees that it is past the end.
 #ifndef STEPC_EMIT_CUDA_H
 #define STEPC_EMIT_CUDA_H

@@ -24,9 +24,11 @@ struct rt_entry {
 // that matters), RT_STAGES in turn.
 enum { RT_STAGES = 4 };
 struct rt_stage {
-  float *scalar; // plan-wide: those of every distinct evaluation, `n_scalars` in use
-  uint32_t n_scalars;
-  uint32_t *scalar_at; // per parameter: where in `scalar` its rule's scalars begin
+  // One block per distinct evaluation of a rule: for each of its phases in order the scalars of that phase's kernel, in
+  // the kernel's order (a clip's place holds 1).
+  float *scalar;
+  uint32_t n_scalars;  // in use
+  uint32_t *scalar_at; // per parameter: where in `scalar` its block begins
   const void **grad;   // per parameter; NULL: it takes no part in this step
   double bound;        // of the clip; infinity where the recipe has none
 };

@@ -88,6 +88,7 @@ struct rt_kernel_info {
 struct rt_row {
   uint32_t param, unit;
   uint64_t first, numel;
+  uint32_t phase; // of its rule that this is (init: of its initial phases); REDUCE: 0
   uint32_t
       at; // first of its addresses in plan->at, one per pointer of the kernel, each that of element `first`
 };
