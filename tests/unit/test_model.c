@@ -53,6 +53,9 @@ Test(model, shipped_models_have_the_published_totals) {
     uint64_t numel;
   } cases[] = {{"gpt2-124m", 148, 124439808},
                {"qwen3-0.6b", 310, 596049920},
+               {"qwen3-30b-a3b", 579, 30532122624},
+               {"qwen3-30b-a3b-index", 18867, 30532122624},
+               {"qwen3-30b-a3b-rank", 369, 3816515328},
                {"tiny", 16, 7303},
                {"tiny-bf16", 16, 7303}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
