@@ -153,6 +153,8 @@ struct rt_chunk {
 struct rt_state_home {
   struct rt_at at; // STATE or HOST
   uint64_t bytes;
+  const char *name; // in the spec: "m"
+  uint32_t storage; // enum rt_storage
 };
 
 struct rt_plan_param {
