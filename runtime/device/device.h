@@ -45,9 +45,14 @@ struct rt_device_class {
   // done when it returns.
   steprt_status (*bind)(struct rt_device *d, void *const *params);
 
+  // Before a step changes anything: are `stream` and the gradients (one per parameter; NULL: none) of this device?
+  // Refuses with the parameter's name (STEPRT_BAD_ARGUMENT). NULL: a device that takes any address.
+  steprt_status (*check)(struct rt_device *d, const void *const *grads, void *stream);
+
   // The next stage to fill.
   steprt_status (*stage)(struct rt_device *d, struct rt_stage **out);
-  // Lanes wait for what `stream` (a CUstream; CPU: ignored) holds now; `join` makes it wait for COMPUTE's work so far.
+  // COMPUTE waits for what `stream` (a CUstream; CPU: ignored) holds now; the other lanes touch only memory of the
+  // device's own and may run ahead. `join` makes it wait for COMPUTE's work so far.
   steprt_status (*fork)(struct rt_device *d, void *stream);
   steprt_status (*join)(struct rt_device *d, void *stream);
   // Enqueues in this order; waits and signals of the operation are honoured. `stage` is that of this step.
@@ -70,6 +75,7 @@ struct rt_device_class {
   uint64_t (*trace)(struct rt_device *d, struct steprt_trace_record *out, uint64_t n);
 };
 
+extern const struct rt_device_class rt_device_cuda; // of targets "cuda:..."
 // By the program's target.
 const struct rt_device_class *rt_device_class(const char *target);
 
