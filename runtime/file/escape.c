@@ -3,12 +3,10 @@
 
 #include "file/utf8.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-// Control characters, and those that reorder or hide text on a terminal.
-static bool is_unsafe(uint32_t cp) {
+bool rt_is_unsafe(uint32_t cp) {
   return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x200b && cp <= 0x200f) ||
          (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x2069) || cp == 0xfeff;
 }
@@ -25,7 +23,7 @@ size_t rt_escape_piece(char piece[RT_ESCAPE_PIECE], const char *s, size_t n) {
                    cp == '\n'   ? 'n'
                    : cp == '\t' ? 't'
                                 : '\\');
-  } else if (is_unsafe(cp)) {
+  } else if (rt_is_unsafe(cp)) {
     (void)snprintf(piece, RT_ESCAPE_PIECE, cp < 0x100 ? "\\x%02x" : "\\u{%x}",
                    (unsigned)cp);
   } else {

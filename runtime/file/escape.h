@@ -2,7 +2,12 @@
 #ifndef STEPRT_FILE_ESCAPE_H
 #define STEPRT_FILE_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+// Control characters, and those that reorder or hide text on a terminal; all are below 0x10000.
+bool rt_is_unsafe(uint32_t cp);
 
 enum { RT_ESCAPE_PIECE = 16 };
 // The character (or the byte that starts none) at s[0], n > 0, as text in `piece`: control and direction characters,

@@ -39,7 +39,10 @@ struct rt_verdict {
 };
 enum {
   RT_STEP_VERDICT = 0, // struct rt_verdict
-  RT_STEP_SUM = 64,    // this rank's sum: one set of bins
+  RT_STEP_UPLOAD =
+      32, // stands for what UPLOAD brings: scalars, gradient pointers, the clip's bound; the device keeps them
+  RT_UPLOAD_BYTES = 32,
+  RT_STEP_SUM = 64, // this rank's sum: one set of bins
   RT_STEP_GATHERED =
       128, // with several ranks: their sums, RT_BINS_BYTES each, in order of rank
   RT_BINS_BYTES = 40 // struct binned (core/binned.h)
@@ -99,6 +102,10 @@ struct rt_copy {
   uint32_t unit;
 };
 
+// What each reads and writes beside what is said here (rt_op_ranges): MAP of a chunk, REDUCE and VERDICT read
+// RT_STEP_UPLOAD, which UPLOAD writes; every MAP of a chunk reads RT_STEP_VERDICT in a plan that has a VERDICT, which is
+// then the last operation of begin. VERDICT's `work` is RT_STEP_GATHERED, world * RT_BINS_BYTES, in a plan with EXCHANGE.
+// REDUCE has one address per row, the gradient.
 enum rt_op_kind {
   RT_OP_UPLOAD, // COMPUTE: the step's scalars and gradient pointers to the device
   RT_OP_REDUCE, // COMPUTE: squares of the gradients of `rows` into partial sums at `work`

@@ -8,8 +8,8 @@
 
 // Sets `program_digest`, `agreed` and `digest`: SHA-256 over the program, over what all ranks must agree on (units,
 // chunks by rank-invariant bytes, exchanges, configuration but for the rank) and over the canonical text without its
-// "digest" line. `program` may be NULL: then its digest stays.
-void rt_plan_seal(struct rt_plan *plan, const struct steprt_program *program);
+// "digest" line. `program` may be NULL: then its digest stays. False: out of memory.
+bool rt_plan_seal(struct rt_plan *plan, const struct steprt_program *program);
 
 // The canonical text, ended by a newline, deterministic to the byte; from malloc. NULL: out of memory.
 char *rt_plan_to_json(const struct rt_plan *plan, uint64_t *n);
@@ -32,5 +32,6 @@ steprt_status rt_plan_check(const struct rt_plan *plan,
 typedef bool (*rt_range_fn)(void *ctx, struct rt_at at, uint64_t bytes, bool is_write);
 void rt_op_ranges(const struct rt_plan *plan, const struct rt_op *op, rt_range_fn fn,
                   void *ctx);
+bool rt_plan_judges(const struct rt_plan *plan); // has a VERDICT
 
 #endif
