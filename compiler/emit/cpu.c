@@ -51,7 +51,7 @@ static struct cpu_plan *begin(struct front *f, const struct job_ir *j,
   if (!find_target(f, o->cpu, runs, target) || target_refuse(f, j, STR("cpu"))) {
     return NULL;
   }
-  struct cpu_plan *plan = cpu_plan_build(f->arena, j, ice);
+  struct cpu_plan *plan = cpu_plan_build(f->arena, j, CPU_STREAM_NUMEL, ice);
   return ice->n == 0 && !refuse_large(f, plan) ? plan : NULL;
 }
 

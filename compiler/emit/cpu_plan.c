@@ -171,10 +171,10 @@ static void set_kernels(struct cpu_plan *plan) {
 }
 
 struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
-                                struct str *ice) {
+                                uint64_t stream_numel, struct str *ice) {
   struct cpu_plan *plan = ARENA_NEW(a, struct cpu_plan);
   *plan = (struct cpu_plan){
-      .arena = a, .j = j, .kernels = {.arena = a, .stream_numel = CPU_STREAM_NUMEL}};
+      .arena = a, .j = j, .kernels = {.arena = a, .stream_numel = stream_numel}};
   const struct job *job = j->job;
   struct planner p = {.plan = plan, .j = j, .arena = a, .ice = ice};
   p.out_of = ARENA_ARRAY(a, uint32_t *, job->n_rules);

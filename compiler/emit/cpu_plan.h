@@ -20,7 +20,9 @@ struct cpu_plan {
 };
 
 // Everything lives on the arena. `*ice` when the job cannot be translated (an internal error).
-struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j, struct str *ice);
+// `stream_numel`: see struct kernels.
+struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
+                                uint64_t stream_numel, struct str *ice);
 
 // Inside: one plan under construction.
 struct planner {

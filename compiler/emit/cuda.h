@@ -37,13 +37,15 @@
 
 #include "ir/job_ir.h"
 
-enum cuda_kernel_kind { CUDA_MAP, CUDA_SQUARES, CUDA_VERDICT };
+enum cuda_kernel_kind { CUDA_MAP, CUDA_SQUARES, CUDA_MERGE, CUDA_VERDICT, CUDA_ORTHO };
 enum { CUDA_BINNED_BYTES = 40 };
 
 struct cuda_kernel {
   enum cuda_kernel_kind kind;
-  struct str name; // a C identifier, the kernel's symbol
-  struct str file; // "adamw__p0__f32.cu"
+  uint32_t ortho;   // CUDA_ORTHO: enum rt_ortho_kernel
+  uint32_t storage; // CUDA_SQUARES: of the gradient
+  struct str name;  // a C identifier, the kernel's symbol
+  struct str file;  // "adamw__p0__f32.cu"
   struct str source;
   uint32_t n_ptrs, n_scalars;
   uint32_t bytes_read, bytes_written; // per element
@@ -53,8 +55,12 @@ struct cuda_kernel {
 
 struct cuda_text {
   struct cuda_kernel *
-      kernel; // map kernels in the order of rules and phases, then those of the gradients
+      kernel; // map kernels in the order of rules and phases, then those of the gradients, then those
+      // around products
   uint32_t n_kernels;
+  const struct rt_ortho_set *ortho; // its kernels by index
+  uint32_t n_ortho;
+  struct cpu_plan *plan; // the program that they belong to, without code
 };
 
 // NULL when something is refused (E0701, "cuda") or on an internal error (`*ice`). `command` regenerates the text

@@ -4,9 +4,12 @@
 
 #include "base/str.h"
 
-extern const char cuda_prelude_text[]; // the whole file; made by CMake
+extern const char cuda_prelude_text[], cuda_ortho_text[]; // whole files; made by CMake
 
 // Appends the sections named in `want`, in the file's order, between marks that name the file.
 void cuda_prelude_put(struct buf *b, const char *const *want, uint32_t n);
+
+// Appends one section of ortho.cuh, without marks.
+void cuda_section_put(struct buf *b, const char *text, const char *section);
 
 #endif

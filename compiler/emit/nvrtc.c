@@ -150,6 +150,10 @@ struct str nvrtc_archs(struct arena *a, const struct nvrtc *n) {
   return buf_done(&b);
 }
 
+struct str nvrtc_newest(struct arena *a, const struct nvrtc *n) {
+  return str_fmt(a, "sm_%d", n->arch[n->n_archs - 1]);
+}
+
 static void fill_options(struct arena *a, struct str arch,
                          const char *option[N_OPTIONS]) {
   option[0] = str_fmt(a, "--gpu-architecture=%.*s", STR_FMT(arch)).p;

@@ -20,7 +20,8 @@ struct str nvrtc_builtins(const struct nvrtc *n, struct str *why);
 
 // Can this NVRTC compile for `arch` ("sm_90a")? A suffix a or f is judged by the number before it.
 bool nvrtc_knows(const struct nvrtc *n, struct str arch);
-struct str nvrtc_archs(struct arena *a, const struct nvrtc *n); // "sm_75, sm_80, ..."
+struct str nvrtc_archs(struct arena *a, const struct nvrtc *n);  // "sm_75, sm_80, ..."
+struct str nvrtc_newest(struct arena *a, const struct nvrtc *n); // the last of them
 
 struct nvrtc_source {
   struct str name; // as messages show it, "adamw.cu"

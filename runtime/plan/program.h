@@ -154,6 +154,21 @@ struct rt_wave_op {
 };
 #define RT_SCALAR_CLIP UINT32_MAX
 
+// Kernels around the products of an orthogonalize on a GPU (compiler/emit/ortho.cuh), for one operand and compute type.
+enum rt_ortho_kernel {
+  RT_ORTHO_NORM,
+  RT_ORTHO_SCALE,
+  RT_ORTHO_FACTOR,  // AOL only, else RT_NO_ID
+  RT_ORTHO_RESCALE, // the same
+  RT_ORTHO_FINISH,
+  RT_N_ORTHO_KERNELS
+};
+struct rt_ortho_set {
+  uint32_t operand, compute; // enum rt_storage
+  bool cast_first;           // the norm is that of the operand as rounded
+  uint32_t kernel[RT_N_ORTHO_KERNELS];
+};
+
 // The two libraries may be of different versions: libstepc writes the version of these structs, libsteprt runs no other.
 // It changes with every change of this file and of host.def.
 enum { RT_PROGRAM_VERSION = 2 };
@@ -166,6 +181,8 @@ struct steprt_program {
   // CUDA, where the recipe looks at gradients: kernels that square them, by storage (RT_F32, RT_BF16, RT_F16; RT_NO_ID:
   // not needed), merge partial sums and judge. On the CPU the runtime has its own.
   uint32_t squares[3], merge, judge;
+  const struct rt_ortho_set *ortho; // CUDA: one for each kind of orthogonalize
+  uint32_t n_ortho;
   uint32_t n_params;
   const struct rt_param *param;
   const struct rt_buffer *buffer;
