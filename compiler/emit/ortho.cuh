@@ -121,12 +121,13 @@ struct matrix {
 // floor goes with the square of the power of two that the operand was multiplied with. Sums run in order of columns.
 {
   __shared__ double bound;
+  struct binned sum;
+  clear(&sum);
+  for (unsigned i = threadIdx.x; i < n_parts; i += BLOCK) {
+    merge(&sum, &parts[(unsigned long long)blockIdx.y * n_parts + i]);
+  }
+  merge_block(&sum);
   if (threadIdx.x == 0) {
-    struct binned sum;
-    clear(&sum);
-    for (unsigned i = 0; i < n_parts; i++) {
-      merge(&sum, &parts[(unsigned long long)blockIdx.y * n_parts + i]);
-    }
     const double norm = __dsqrt_rn(value_of(&sum));
     const double by = near_one(norm);
     bound = __dmul_rn(floor, __dmul_rn(by, by));
@@ -135,13 +136,13 @@ struct matrix {
   const float *g = gram + (unsigned long long)blockIdx.y * n * ld;
   for (unsigned long long i = (unsigned long long)blockIdx.x * BLOCK + threadIdx.x; i < n;
        i += (unsigned long long)gridDim.x * BLOCK) {
-    double sum = 0.0;
+    double row = 0.0;
     for (unsigned long long j = 0; j < n; j++) {
-      sum = __dadd_rn(sum, fabs((double)g[j * ld + i])); // symmetric: column i is row i
+      row = __dadd_rn(row, fabs((double)g[j * ld + i])); // symmetric: column i is row i
     }
-    sum = sum < bound ? bound : sum;
+    row = row < bound ? bound : row;
     factor[(unsigned long long)blockIdx.y * n + i] =
-        sum == 0.0 ? 0.0f : __double2float_rn(__ddiv_rn(1.0, __dsqrt_rn(sum)));
+        row == 0.0 ? 0.0f : __double2float_rn(__ddiv_rn(1.0, __dsqrt_rn(row)));
   }
 }
 

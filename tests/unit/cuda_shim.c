@@ -94,6 +94,8 @@ static void call_kernel(void *ctx) {
     fn(l->parts, l->n_tiles, l->bound, l->verdict);
     return;
   }
+  case CUDA_MERGE:
+  case CUDA_ORTHO: return; // of other tables
   }
 }
 
