@@ -15,8 +15,7 @@ enum {
   CAST = 16,
   WIDEN = 32,
   NARROW = 64,
-  POWER = 128,
-  MATRIX = 256
+  POWER = 128
 };
 
 static const struct ortho_text {
@@ -60,8 +59,7 @@ static void put_helpers(struct buf *b, uint32_t needs, const struct cuda_ortho *
               {CAST, narrow ? "cast_bf16" : "cast_f32"},
               {WIDEN, narrow ? "widen_bf16" : "widen_f32"},
               {NARROW, narrow ? "narrow_bf16" : "narrow_f32"},
-              {POWER, "power"},
-              {MATRIX, "matrix"}};
+              {POWER, "power"}};
   for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if ((needs & rows[i].need) != 0) {
       cuda_section_put(b, cuda_ortho_text, rows[i].section);

@@ -50,16 +50,11 @@ static __device__ __forceinline__ double near_one(double norm) {
   return norm > 0.0 && norm < 1.0e300 ? power_of_2(-exponent) : 1.0;
 }
 
-//: matrix
-struct matrix {
-  const operand *in; // rows x cols, row-major
-  compute *out;      // the same
-};
-
 //: ortho_norm
-// The sum of squares of each matrix: `gridDim.x` parts of matrix blockIdx.y, one set of bins per block in `parts`.
+// The sum of squares of each matrix, row-major and one behind the other: `gridDim.x` parts of matrix blockIdx.y, one set
+// of bins per block in `parts`.
 {
-  const operand *x = matrices[blockIdx.y].in;
+  const operand *x = in + blockIdx.y * numel;
   const unsigned long long turn = (unsigned long long)BLOCK * LANES * TURNS;
   const unsigned long long per = (numel + turn * gridDim.x - 1) / (turn * gridDim.x) * turn;
   const unsigned long long begin = per * blockIdx.x;
@@ -105,11 +100,11 @@ struct matrix {
                         : __ddiv_rn(1.0, __dadd_rn(guarded < floor ? floor : guarded, eps));
   }
   __syncthreads();
-  const operand *in = matrices[blockIdx.y].in;
-  compute *to = x + (unsigned long long)blockIdx.y * rows * ld;
+  const operand *from = in + blockIdx.y * rows * cols;
+  compute *to = x + blockIdx.y * rows * ld;
   for (unsigned long long row = blockIdx.x; row < rows; row += gridDim.x) {
     for (unsigned long long col = threadIdx.x; col < cols; col += BLOCK) {
-      const float element = widen_operand(in[row * cols + col]);
+      const float element = widen_operand(from[row * cols + col]);
       const double value = CAST_FIRST ? cast(element) : element;
       to[row * ld + col] = narrow_compute(cast(__double2float_rn(__dmul_rn(value, scale))));
     }
@@ -133,7 +128,7 @@ struct matrix {
     bound = __dmul_rn(floor, __dmul_rn(by, by));
   }
   __syncthreads();
-  const float *g = gram + (unsigned long long)blockIdx.y * n * ld;
+  const float *g = gram + blockIdx.y * n * ld;
   for (unsigned long long i = (unsigned long long)blockIdx.x * BLOCK + threadIdx.x; i < n;
        i += (unsigned long long)gridDim.x * BLOCK) {
     double row = 0.0;
@@ -141,7 +136,7 @@ struct matrix {
       row = __dadd_rn(row, fabs((double)g[j * ld + i])); // symmetric: column i is row i
     }
     row = row < bound ? bound : row;
-    factor[(unsigned long long)blockIdx.y * n + i] =
+    factor[blockIdx.y * n + i] =
         row == 0.0 ? 0.0f : __double2float_rn(__ddiv_rn(1.0, __dsqrt_rn(row)));
   }
 }
@@ -149,8 +144,8 @@ struct matrix {
 //: ortho_rescale
 // AOL: x times a factor per row, or per column of a tall matrix.
 {
-  compute *to = x + (unsigned long long)blockIdx.y * rows * ld;
-  const float *f = factor + (unsigned long long)blockIdx.y * (rows <= cols ? rows : cols);
+  compute *to = x + blockIdx.y * rows * ld;
+  const float *f = factor + blockIdx.y * (rows <= cols ? rows : cols);
   for (unsigned long long row = blockIdx.x; row < rows; row += gridDim.x) {
     for (unsigned long long col = threadIdx.x; col < cols; col += BLOCK) {
       const float by = f[rows <= cols ? row : col];
@@ -162,8 +157,8 @@ struct matrix {
 //: ortho_finish
 // The results, from rows of `ld` elements to where they belong.
 {
-  const compute *from = x + (unsigned long long)blockIdx.y * rows * ld;
-  compute *to = matrices[blockIdx.y].out;
+  const compute *from = x + blockIdx.y * rows * ld;
+  compute *to = out + blockIdx.y * rows * cols;
   for (unsigned long long row = blockIdx.x; row < rows; row += gridDim.x) {
     for (unsigned long long col = threadIdx.x; col < cols; col += BLOCK) {
       to[row * cols + col] = from[row * ld + col];

@@ -7,17 +7,12 @@ enum { BLOCK = 256, LANES = 4, TURNS = 16, CAST_FIRST = 0 };
 typedef unsigned short operand;
 typedef unsigned short compute;
 
-struct matrix {
-  const operand *in; // rows x cols, row-major
-  compute *out;      // the same
-};
-
 // The results, from rows of `ld` elements to where they belong.
 extern "C" __global__ __launch_bounds__(BLOCK) void ortho__finish__bf16_bf16(
-    const struct matrix *matrices, unsigned long long rows, unsigned long long cols,
-    unsigned long long ld, const compute *x) {
-  const compute *from = x + (unsigned long long)blockIdx.y * rows * ld;
-  compute *to = matrices[blockIdx.y].out;
+    compute *out, unsigned long long rows, unsigned long long cols, unsigned long long ld,
+    const compute *x) {
+  const compute *from = x + blockIdx.y * rows * ld;
+  compute *to = out + blockIdx.y * rows * cols;
   for (unsigned long long row = blockIdx.x; row < rows; row += gridDim.x) {
     for (unsigned long long col = threadIdx.x; col < cols; col += BLOCK) {
       to[row * cols + col] = from[row * ld + col];

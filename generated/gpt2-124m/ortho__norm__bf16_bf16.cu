@@ -145,15 +145,11 @@ static __device__ __forceinline__ float cast(float x) {
   return round_bf16(x);
 }
 
-struct matrix {
-  const operand *in; // rows x cols, row-major
-  compute *out;      // the same
-};
-
-// The sum of squares of each matrix: `gridDim.x` parts of matrix blockIdx.y, one set of bins per block in `parts`.
+// The sum of squares of each matrix, row-major and one behind the other: `gridDim.x` parts of matrix blockIdx.y, one set
+// of bins per block in `parts`.
 extern "C" __global__ __launch_bounds__(BLOCK) void ortho__norm__bf16_bf16(
-    const struct matrix *matrices, unsigned long long numel, struct binned *parts) {
-  const operand *x = matrices[blockIdx.y].in;
+    const operand *in, unsigned long long numel, struct binned *parts) {
+  const operand *x = in + blockIdx.y * numel;
   const unsigned long long turn = (unsigned long long)BLOCK * LANES * TURNS;
   const unsigned long long per = (numel + turn * gridDim.x - 1) / (turn * gridDim.x) * turn;
   const unsigned long long begin = per * blockIdx.x;

@@ -136,14 +136,9 @@ static __device__ __forceinline__ double near_one(double norm) {
   return norm > 0.0 && norm < 1.0e300 ? power_of_2(-exponent) : 1.0;
 }
 
-struct matrix {
-  const operand *in; // rows x cols, row-major
-  compute *out;      // the same
-};
-
 // x := the operand divided by its guarded norm, or by a power of two near it (`by_power`), in rows of `ld` elements.
 extern "C" __global__ __launch_bounds__(BLOCK) void ortho__scale__bf16_bf16(
-    const struct matrix *matrices, unsigned long long rows, unsigned long long cols,
+    const operand *in, unsigned long long rows, unsigned long long cols,
     unsigned long long ld, const struct binned *parts, unsigned n_parts, double safety,
     double floor, double eps, unsigned by_power, compute *x) {
   __shared__ double scale;
@@ -162,11 +157,11 @@ extern "C" __global__ __launch_bounds__(BLOCK) void ortho__scale__bf16_bf16(
                         : __ddiv_rn(1.0, __dadd_rn(guarded < floor ? floor : guarded, eps));
   }
   __syncthreads();
-  const operand *in = matrices[blockIdx.y].in;
-  compute *to = x + (unsigned long long)blockIdx.y * rows * ld;
+  const operand *from = in + blockIdx.y * rows * cols;
+  compute *to = x + blockIdx.y * rows * ld;
   for (unsigned long long row = blockIdx.x; row < rows; row += gridDim.x) {
     for (unsigned long long col = threadIdx.x; col < cols; col += BLOCK) {
-      const float element = widen_operand(in[row * cols + col]);
+      const float element = widen_operand(from[row * cols + col]);
       const double value = CAST_FIRST ? cast(element) : element;
       to[row * ld + col] = narrow_compute(cast(__double2float_rn(__dmul_rn(value, scale))));
     }
