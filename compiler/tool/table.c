@@ -62,6 +62,17 @@ struct str text_bytes(struct arena *a, double n) {
   return with_prefix(a, n, "B");
 }
 
+struct str text_binary(struct arena *a, double n) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t p = 0;
+  while (n >= 999.5 && p + 1 < sizeof units / sizeof *units) {
+    n /= 1024;
+    p++;
+  }
+  int digits = p == 0 || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2;
+  return str_fmt(a, "%.*f %s", digits, n, units[p]);
+}
+
 struct str text_seconds(struct arena *a, double s) {
   return s >= 10      ? str_fmt(a, "%.1f s", s)
          : s >= 1     ? str_fmt(a, "%.2f s", s)

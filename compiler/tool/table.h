@@ -18,6 +18,7 @@ struct str table_text(const struct table *t);
 // "124.4 M", "3.48 GB": three digits and a decimal prefix.
 struct str text_count(struct arena *a, double n);
 struct str text_bytes(struct arena *a, double n);
+struct str text_binary(struct arena *a, double n);  // "14.5 GiB": what is allocated
 struct str text_seconds(struct arena *a, double s); // "812 ms"
 
 // A JSON string: quoted, with everything escaped that a terminal or JSON would take amiss.

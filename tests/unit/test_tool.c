@@ -27,6 +27,9 @@ Test(tool, numbers_keep_three_digits) {
   check(text_bytes(arena, 7), "7 B");
   check(text_bytes(arena, 3.484e9), "3.48 GB");
   check(text_bytes(arena, 999.9e3), "1.00 MB");
+  check(text_binary(arena, 999), "999 B");
+  check(text_binary(arena, 14.5 * (1 << 30)), "14.5 GiB");
+  check(text_binary(arena, 1023.0 * 1024), "1.00 MiB");
   check(text_seconds(arena, 12.34), "12.3 s");
   check(text_seconds(arena, 1.234), "1.23 s");
   check(text_seconds(arena, 0.8123), "812 ms");
