@@ -25,16 +25,20 @@ static void add_gradients(struct emitter *e) {
   if (job->clip == NULL && !job->skip_nonfinite) {
     return;
   }
-  bool used[ST_BF16 + 1] = {0};
+  bool used[ST_F16 + 1] = {0};
   for (uint32_t r = 0; r < job->n_rules; r++) {
     used[job->rule[r]->grad] = true; // others were refused
   }
-  for (uint32_t s = 0; s <= ST_BF16; s++) {
+  for (uint32_t s = 0; s <= ST_F16; s++) {
     if (used[s]) {
       struct cuda_kernel k = cuda_squares_kernel(&e->w, (enum storage)s);
       k.storage = s;
       VEC_PUSH(e->w.arena, e->list, k);
     }
+  }
+  if (job->model->world > 1) {
+    struct cuda_kernel k = cuda_merge_kernel(&e->w);
+    VEC_PUSH(e->w.arena, e->list, k);
   }
   struct cuda_kernel k = cuda_verdict_kernel(&e->w);
   VEC_PUSH(e->w.arena, e->list, k);

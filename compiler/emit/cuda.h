@@ -20,18 +20,19 @@
 //   CUDA_MAP      name(const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
 //                      const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict)
 //                   any run of neighbouring rows of a table may be launched; tiles count from rows[0].first_tile.
-//                   A row whose grads[param] is NULL is left out. Scalar i is
+//                   A row whose grads[param] is NULL is left out; grads may be NULL for initial states. Scalar i is
 //                   scalars[scalar_at[param] + row.scalars + i], i as in rt_phase.scalar; clip comes from the verdict.
 //                   The gradient of a row begins at grads[param] + first.
 //   CUDA_SQUARES  name(const struct row *rows, unsigned n_rows, unsigned n_tiles, const void *const *grads,
 //                      struct binned *parts)
 //                   writes one partial sum (CUDA_BINNED_BYTES) per block, also where a block has no tile
 //   CUDA_MERGE    name(const struct binned *parts, unsigned n_parts, struct binned *sum)
+//                   one block; only where the model has several ranks
 //   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
 //                   one block; `bound` is the recipe's clip, infinity where it has none
 //
-// A row has ceil(numel / tile) tiles, n_tiles is their sum, any number of blocks is right. n_tiles stays below 2^31:
-// a block counts on by the number of blocks before it sees that it is past the end.
+// A row has ceil(numel / tile) tiles, n_tiles is their sum (at least 1), any number of blocks is right. The tiles of an
+// operation stay below 2^31: a block counts on by the number of blocks before it sees that it is past the end.
 #ifndef STEPC_EMIT_CUDA_H
 #define STEPC_EMIT_CUDA_H
 
@@ -47,7 +48,8 @@ struct cuda_kernel {
   struct str name;  // a C identifier, the kernel's symbol
   struct str file;  // "adamw__p0__f32.cu"
   struct str source;
-  uint32_t n_ptrs, n_scalars;
+  uint32_t n_ptrs;                    // of a row: without the gradient
+  uint32_t n_scalars;                 // the clip's place among them
   uint32_t bytes_read, bytes_written; // per element
   uint32_t block;                     // threads
   uint32_t tile;                      // elements

@@ -28,12 +28,11 @@ static void put_constant_row(struct cuda_map *m) {
     reads |= ir_at(m->v.ir, m->v.ph->scalar[i])->op != IR_CLIP;
   }
   if (reads) {
-    cuda_put(m, 4, STR(""), "const float *s = scalars + t->scalars;");
+    cuda_put(m, 4, STR(""), "const float *s = scalars + scalar_at[t.param] + t.scalars;");
   }
 }
 
 void cuda_put_scalars(struct cuda_map *m) {
-  uint32_t at = 0;
   put_constant_row(m);
   for (uint32_t i = 0; i < m->v.ph->n_scalars; i++) {
     struct ir_ref r = m->v.ph->scalar[i];
@@ -44,10 +43,9 @@ void cuda_put_scalars(struct cuda_map *m) {
                STR_FMT(m->v.text[r.i]));
     } else if (ins->type == IRT_DBOOL) {
       cuda_put(m, 4, ins->name, "const bool %.*s = s[%u] != 0.0f;",
-               STR_FMT(m->v.text[r.i]), at++);
+               STR_FMT(m->v.text[r.i]), i);
     } else {
-      cuda_put(m, 4, ins->name, "const float %.*s = s[%u];", STR_FMT(m->v.text[r.i]),
-               at++);
+      cuda_put(m, 4, ins->name, "const float %.*s = s[%u];", STR_FMT(m->v.text[r.i]), i);
     }
   }
 }

@@ -198,20 +198,20 @@ static void put_products(struct cuda_writer *w, const struct kernel *k) {
 static void put_scalars(struct cuda_writer *w, const struct kernel *k) {
   const struct phase *ph = &k->phases->phase[k->phase];
   struct str *label = ir_labels(w->arena, k->phases->ir);
-  uint32_t at = 0;
+  buf_puts(&w->out,
+           ph->n_scalars != 0 ? "// Scalars of a tensor, made on the host:\n" : "");
   for (uint32_t i = 0; i < ph->n_scalars; i++) {
     struct ir_ref r = ph->scalar[i];
-    if (ir_at(k->phases->ir, r)->op == IR_CLIP) {
-      continue;
-    }
-    buf_puts(&w->out, at == 0 ? "// Scalars of a tensor, made on the host:\n" : "");
-    buf_printf(&w->out, "//   %u  %.*s = %.*s\n", at++,
+    bool clip = ir_at(k->phases->ir, r)->op == IR_CLIP;
+    buf_printf(&w->out, "//   %u  %.*s = %.*s\n", i,
                STR_FMT(str_escape(w->arena, label[r.i])),
-               STR_FMT(cuda_host_text(w->arena, k->phases->ir, r)));
+               STR_FMT(clip ? STR("not read: it comes with the verdict")
+                            : cuda_host_text(w->arena, k->phases->ir, r)));
   }
 }
 
-void cuda_put_head(struct cuda_writer *w, const struct kernel *k, uint32_t tile) {
+void cuda_put_head(struct cuda_writer *w, const struct kernel *k,
+                   const struct cuda_shape *s) {
   const struct phases *p = k->phases;
   const struct rule_state *state = NULL;
   const struct rule *rule = rule_of(w, k, &state);
@@ -239,5 +239,5 @@ void cuda_put_head(struct cuda_writer *w, const struct kernel *k, uint32_t tile)
       &w->out,
       "// Launch: %d threads a block, any number of blocks (best: what is resident "
       "at once); block b takes tiles\n// b, b + blocks, ... of %u elements.\n",
-      CUDA_BLOCK, tile);
+      s->block, cuda_tile(s));
 }

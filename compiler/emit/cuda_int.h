@@ -7,13 +7,13 @@
 #include "emit/kernel.h"
 #include "ir/names.h"
 
-// Threads of a block, and how many turns of its loop a tile takes: enough to hide the look-up of its tensor.
-enum { CUDA_BLOCK = 256, CUDA_TURNS = 4 };
+enum { CUDA_BLOCK = 256 }; // threads, where nothing else was found better
 // Column of `// file: name`.
 enum { CUDA_TAG_COLUMN = 80 };
 
 // How a kernel's threads share a tile.
 struct cuda_shape {
+  uint32_t block;   // threads
   uint32_t lanes;   // neighbouring elements of a thread: 16 bytes of the narrowest tensor
   uint32_t vectors; // such groups in flight
 };
@@ -30,11 +30,25 @@ struct cuda_writer {
 // cuda_head.c: comments. The banner names the spec file, its digest and the command.
 void cuda_put_banner(struct cuda_writer *w, uint32_t file);
 // What a map kernel does: spec lines, tensors, bytes, scalars, launch.
-void cuda_put_head(struct cuda_writer *w, const struct kernel *k, uint32_t tile);
+void cuda_put_head(struct cuda_writer *w, const struct kernel *k,
+                   const struct cuda_shape *s);
 // A spec file's name without its folder, safe in a comment.
 struct str cuda_file_name(const struct cuda_writer *w, uint32_t file);
 // The spec file that the kernel's statements come from; NO_FILE: none.
 uint32_t cuda_file_of(const struct cuda_writer *w, const struct kernel *k);
+
+// cuda_row.c: what every kernel over rows says before the prelude.
+struct cuda_storage {
+  const char *type, *declaration;      // of an element
+  const char *read, *read_all, *write; // sections of the prelude; "": none more
+};
+const struct cuda_storage *cuda_storage(enum storage s);
+uint32_t cuda_stride(const struct cuda_shape *s);
+uint32_t cuda_tile(const struct cuda_shape *s); // elements
+void cuda_put_shape(struct cuda_writer *w, const struct cuda_shape *s);
+// Element types and `struct row`, whose pointers are named `p_` and the slot's name. Gradients have none.
+void cuda_put_row(struct cuda_writer *w, const struct kernel_slot *slot,
+                  const struct str *name, uint32_t n);
 
 // cuda_expr.c: values as expressions and names.
 struct cuda_values {
@@ -63,6 +77,7 @@ uint32_t cuda_slot_of(const struct cuda_values *v, struct ir_ref r);
 // cuda_map.c, cuda_grads.c: kernels.
 struct cuda_kernel cuda_map_kernel(struct cuda_writer *w, const struct kernel *k);
 struct cuda_kernel cuda_squares_kernel(struct cuda_writer *w, enum storage grad);
+struct cuda_kernel cuda_merge_kernel(struct cuda_writer *w);
 struct cuda_kernel cuda_verdict_kernel(struct cuda_writer *w);
 
 #endif

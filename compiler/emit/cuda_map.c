@@ -1,8 +1,8 @@
 // A map phase as a kernel.
 //
-// A block walks tiles; a thread takes VECTORS groups of LANES neighbouring elements a turn, reads all of them, computes
-// element by element in registers, then writes. Groups are read and written 16 bytes at a time where they are whole and
-// every tensor of the row is aligned, else one by one: the arithmetic is the same text.
+// A block walks tiles, row by row; of a tile a thread takes VECTORS groups of LANES neighbouring elements. It reads all of
+// them, computes element by element in registers, then writes. Whole tiles of aligned tensors are read and written 16
+// bytes at a time; elsewhere each tensor decides that for each group: the arithmetic is the same text.
 #include "emit/cuda_map.h"
 
 #include <string.h>
@@ -13,9 +13,9 @@ enum { WIDTH = 100 };                              // of a line
 enum { BYTES_IN_FLIGHT = 96, MAX_REGISTERS = 40 }; // of a thread's reads; of its elements
 
 static struct cuda_shape choose_shape(const struct kernel *k) {
-  struct cuda_shape s = {.lanes = 4, .vectors = 1};
+  struct cuda_shape s = {.block = CUDA_BLOCK, .lanes = 4, .vectors = 1};
   for (uint32_t i = 0; i < k->n_slots; i++) {
-    s.lanes = k->slot[i].storage == ST_BF16 ? 8 : s.lanes;
+    s.lanes = k->slot[i].storage != ST_F32 ? 8 : s.lanes;
   }
   while (s.vectors < 4 && k->bytes_read * s.lanes * s.vectors < BYTES_IN_FLIGHT &&
          k->n_slots * s.lanes * (s.vectors + 1) <= MAX_REGISTERS) {
@@ -24,14 +24,10 @@ static struct cuda_shape choose_shape(const struct kernel *k) {
   return s;
 }
 
-static const char *element_type(enum storage s) {
-  return s == ST_F32 ? "float" : "unsigned short";
-}
-
 // ---- the prelude's sections
 
 struct sections {
-  const char *name[16]; // prelude.cuh has fewer
+  const char *name[24]; // prelude.cuh has fewer
   uint32_t n;
 };
 
@@ -48,11 +44,16 @@ static void want(struct sections *s, const char *name) {
 }
 
 static struct sections choose_sections(const struct cuda_map *m) {
-  struct sections s = {{"tensor", "verdict", "wide"}, 3};
+  struct sections s = {{"row", "left_out", "verdict", "wide", "write_some"}, 5};
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
-    bool narrow = m->k->slot[i].storage == ST_BF16;
-    want(&s, !m->k->slot[i].read ? "" : narrow ? "read_bf16" : "read_f32");
-    want(&s, !m->k->slot[i].written ? "" : narrow ? "write_bf16" : "write_f32");
+    const struct kernel_slot *slot = &m->k->slot[i];
+    const struct cuda_storage *storage = cuda_storage(slot->storage);
+    if (slot->read) {
+      want(&s, "read_some");
+      want(&s, storage->read);
+      want(&s, storage->read_all);
+    }
+    want(&s, slot->written ? storage->write : "");
   }
   for (uint32_t i = 0; i < m->v.ph->n_ins; i++) {
     want(&s, cuda_value_section(ir_at(m->v.ir, m->v.ph->ins[i])));
@@ -80,9 +81,15 @@ static void put_wide(struct cuda_map *m) {
 static void put_pointers(struct cuda_map *m) {
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
     const struct kernel_slot *s = &m->k->slot[i];
-    const char *type = element_type(s->storage), *constant = s->written ? "" : "const ";
-    cuda_put(m, 4, STR(""), "%s%s *p_%.*s = (%s%s *)t->ptr[%u];", constant, type,
-             STR_FMT(m->v.slot[i]), constant, type, i);
+    const char *type = cuda_storage(s->storage)->type;
+    struct str name = m->v.slot[i];
+    if (s->kind == SLOT_GRAD) {
+      cuda_put(m, 4, STR(""), "const %s *p_%.*s = (const %s *)grads[t.param] + t.first;",
+               type, STR_FMT(name), type);
+    } else {
+      cuda_put(m, 4, STR(""), "%s%s *p_%.*s = t.p_%.*s;", s->written ? "" : "const ",
+               type, STR_FMT(name), STR_FMT(name));
+    }
   }
   put_wide(m);
 }
@@ -94,8 +101,8 @@ static void put_registers(struct cuda_map *m) {
 }
 
 // Writes what `format` says of the slot's name for each slot that is read, or written; reads wait for their guard.
-static void put_transfers(struct cuda_map *m, bool written, uint32_t indent,
-                          const char *read_format, const char *write_format) {
+static void put_transfers(struct cuda_map *m, bool written, const char *read_format,
+                          const char *write_format) {
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
     const struct kernel_slot *s = &m->k->slot[i];
     struct buf b = buf_new(m->w->arena);
@@ -112,27 +119,22 @@ static void put_transfers(struct cuda_map *m, bool written, uint32_t indent,
         buf_char(&b, *p);
       }
     }
-    cuda_put(m, indent, STR(""), "%.*s", STR_FMT(buf_done(&b)));
+    cuda_put(m, 10, STR(""), "%.*s", STR_FMT(buf_done(&b)));
   }
 }
 
 static void put_groups(struct cuda_map *m, bool written) {
+  cuda_put(m, 6, STR(""), "if (whole) {");
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 6, STR(""), "for (int k = 0; k < VECTORS; k++) {");
-  cuda_put(m, 8, STR(""), "const unsigned long long i = at + (unsigned)k * STRIDE;");
-  cuda_put(m, 8, STR(""),
-           "const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;");
-  cuda_put(m, 8, STR(""), "if (wide && n == LANES) {");
-  put_transfers(m, written, 10, "read_all(x_$[k], p_$ + i);",
-                "write_all(p_$ + i, x_$[k]);");
-  cuda_put(m, 8, STR(""), "} else {");
+  cuda_put(m, 8, STR(""), "for (int k = 0; k < VECTORS; k++) {");
+  put_transfers(m, written, "read_all(x_$[k], p_$ + at + k * STRIDE);",
+                "write_all(p_$ + at + k * STRIDE, x_$[k]);");
+  cuda_put(m, 8, STR(""), "}");
+  cuda_put(m, 6, STR(""), "} else {");
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 10, STR(""), "for (unsigned j = 0; j < LANES; j++) {");
-  cuda_put(m, 12, STR(""), "if (j < n) {");
-  put_transfers(m, written, 14, "x_$[k][j] = read_one(p_$ + i + j);",
-                "write_one(p_$ + i + j, x_$[k][j]);");
-  cuda_put(m, 12, STR(""), "}");
-  cuda_put(m, 10, STR(""), "}");
+  cuda_put(m, 8, STR(""), "for (int k = 0; k < VECTORS; k++) {");
+  put_transfers(m, written, "read_some(x_$[k], p_$ + at + k * STRIDE, group_size(n, k));",
+                "write_some(p_$ + at + k * STRIDE, x_$[k], group_size(n, k));");
   cuda_put(m, 8, STR(""), "}");
   cuda_put(m, 6, STR(""), "}");
 }
@@ -140,37 +142,21 @@ static void put_groups(struct cuda_map *m, bool written) {
 // ---- the kernel
 
 static void put_file_head(struct cuda_map *m) {
-  struct buf *b = &m->w->out;
-  uint32_t tile = CUDA_BLOCK * m->shape.lanes * m->shape.vectors * CUDA_TURNS;
   cuda_put_banner(m->w, cuda_file_of(m->w, m->k));
-  cuda_put_head(m->w, m->k, tile);
-  buf_printf(b,
-             "\nenum { N_PTRS = %u, BLOCK = %d, LANES = %u, VECTORS = %u };\n"
-             "enum { STRIDE = BLOCK * LANES, TILE = %d * VECTORS * STRIDE };\n\n",
-             m->k->n_slots, CUDA_BLOCK, m->shape.lanes, m->shape.vectors, CUDA_TURNS);
+  cuda_put_head(m->w, m->k, &m->shape);
+  cuda_put_shape(m->w, &m->shape);
+  cuda_put_row(m->w, m->k->slot, m->v.slot, m->k->n_slots);
   struct sections s = choose_sections(m);
-  cuda_prelude_put(b, s.name, s.n);
+  cuda_prelude_put(&m->w->out, s.name, s.n);
 }
 
 static void put_tile(struct cuda_map *m) {
-  cuda_put(m, 4, STR(""), "row = find_tensor(tensors, n_tensors, row, tile);");
-  cuda_put(m, 4, STR(""), "const struct tensor *t = &tensors[row];");
-  cuda_put_scalars(m);
-  cuda_put_uniform_values(m);
-  for (uint32_t i = 0; i < m->k->n_slots; i++) {
-    m->guard[i] = m->k->slot[i].read ? cuda_guard_of_slot(m, i) : STR("");
-  }
-  put_pointers(m);
-  cuda_put(m, 4, STR(""),
-           "const unsigned long long first = (tile - t->first_tile) * (unsigned long "
+  cuda_put(m, 6, STR(""),
+           "const unsigned long long begin = (tile - t.first_tile) * (unsigned long "
            "long)TILE;");
-  cuda_put(m, 4, STR(""),
-           "const unsigned long long end = t->numel - first < TILE ? t->numel : first + "
-           "TILE;");
-  cuda_put(
-      m, 4, STR(""),
-      "for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS "
-      "* STRIDE) {");
+  cuda_put(m, 6, STR(""), "const unsigned long long at = begin + threadIdx.x * LANES;");
+  cuda_put(m, 6, STR(""), "const unsigned n = tile_size(&t, begin);");
+  cuda_put(m, 6, STR(""), "const bool whole = wide && n == TILE;");
   cuda_put(m, 6, STR(""), "// All reads are in flight before the first value is needed.");
   put_registers(m);
   if (m->k->bytes_read != 0) {
@@ -178,22 +164,43 @@ static void put_tile(struct cuda_map *m) {
   }
   cuda_put_elements(m);
   put_groups(m, true);
+}
+
+static void put_rows(struct cuda_map *m) {
+  cuda_put(m, 4, STR(""), "row = find_row(rows, n_rows, row, tile);");
+  cuda_put(m, 4, STR(""), "const struct row t = rows[row];");
+  cuda_put(m, 4, STR(""), "const unsigned end = end_of(&t);");
+  cuda_put(m, 4, STR(""), "if (is_left_out(grads, t.param)) {");
+  cuda_put(m, 6, STR(""), "tile = skip_to(tile, end);");
+  cuda_put(m, 6, STR(""), "continue;");
+  cuda_put(m, 4, STR(""), "}");
+  cuda_put_scalars(m);
+  cuda_put_uniform_values(m);
+  for (uint32_t i = 0; i < m->k->n_slots; i++) {
+    m->guard[i] = m->k->slot[i].read ? cuda_guard_of_slot(m, i) : STR("");
+  }
+  put_pointers(m);
+  cuda_put(m, 4, STR(""), "for (; tile < end; tile += gridDim.x) {");
+  put_tile(m);
   cuda_put(m, 4, STR(""), "}");
 }
 
 static void put_kernel(struct cuda_map *m) {
-  buf_printf(&m->w->out,
-             "\nextern \"C\" __global__ __launch_bounds__(BLOCK) void %.*s(\n"
-             "    const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,\n"
-             "    const float *scalars, const struct verdict *verdict) {\n",
-             STR_FMT(m->k->name));
+  buf_printf(
+      &m->w->out,
+      "\nextern \"C\" __global__ __launch_bounds__(BLOCK) void %.*s(\n"
+      "    const struct row *rows, unsigned n_rows, unsigned n_tiles, const float "
+      "*scalars,\n"
+      "    const unsigned *scalar_at, const void *const *grads, const struct verdict "
+      "*verdict) {\n",
+      STR_FMT(m->k->name));
   cuda_put(m, 2, STR(""), "if (verdict->skip != 0) {");
   cuda_put(m, 4, STR(""), "return;");
   cuda_put(m, 2, STR(""), "}");
-  cuda_put(m, 2, STR(""), "unsigned row = 0;");
-  cuda_put(m, 2, STR(""),
-           "for (unsigned tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {");
-  put_tile(m);
+  cuda_put(m, 2, STR(""), "const unsigned first_tile = rows[0].first_tile;");
+  cuda_put(m, 2, STR(""), "unsigned row = 0, tile = first_tile + blockIdx.x;");
+  cuda_put(m, 2, STR(""), "while (tile < first_tile + n_tiles) {");
+  put_rows(m);
   cuda_put(m, 2, STR(""), "}");
   cuda_put(m, 0, STR(""), "}");
 }
@@ -204,22 +211,21 @@ struct cuda_kernel cuda_map_kernel(struct cuda_writer *w, const struct kernel *k
                        .v = cuda_values_new(w, k),
                        .shape = choose_shape(k),
                        .guard = ARENA_ARRAY(w->arena, struct str, k->n_slots)};
+  uint32_t grads = 0;
   w->out = buf_new(w->arena);
   put_file_head(&m);
   put_kernel(&m);
-  uint32_t clips = 0;
-  for (uint32_t i = 0; i < m.v.ph->n_scalars; i++) {
-    clips += ir_at(m.v.ir, m.v.ph->scalar[i])->op == IR_CLIP;
+  for (uint32_t i = 0; i < k->n_slots; i++) {
+    grads += k->slot[i].kind == SLOT_GRAD;
   }
   return (struct cuda_kernel){.kind = CUDA_MAP,
                               .name = k->name,
                               .file = str_fmt(w->arena, "%.*s.cu", STR_FMT(k->name)),
                               .source = buf_done(&w->out),
-                              .n_ptrs = k->n_slots,
-                              .n_scalars = k->n_scalars - clips,
+                              .n_ptrs = k->n_slots - grads,
+                              .n_scalars = k->n_scalars,
                               .bytes_read = k->bytes_read,
                               .bytes_written = k->bytes_written,
-                              .block = CUDA_BLOCK,
-                              .tile = CUDA_BLOCK * m.shape.lanes * m.shape.vectors *
-                                      CUDA_TURNS};
+                              .block = m.shape.block,
+                              .tile = cuda_tile(&m.shape)};
 }

@@ -92,7 +92,7 @@ static struct cuda_kernel ortho_kernel(struct cuda_writer *w, const struct cuda_
       &w->out,
       "// Operand in %s, compute type %s. Launch: %d threads a block, any number of "
       "blocks by one per matrix.\n\n"
-      "enum { BLOCK = %d, LANES = %d, TURNS = %d, CAST_FIRST = %d };\n"
+      "enum { BLOCK = %d, LANES = %d, VALUES = LANES, TURNS = %d, CAST_FIRST = %d };\n"
       "typedef %s operand;\ntypedef %s compute;\n\n",
       storage_name(o->operand), storage_name(o->compute), CUDA_BLOCK, CUDA_BLOCK,
       ORTHO_LANES, ORTHO_TURNS, o->cast_first,

@@ -59,8 +59,9 @@ static __device__ __forceinline__ double near_one(double norm) {
   const unsigned long long per = (numel + turn * gridDim.x - 1) / (turn * gridDim.x) * turn;
   const unsigned long long begin = per * blockIdx.x;
   const unsigned long long end = begin >= numel ? begin : numel - begin < per ? numel : begin + per;
-  struct binned sum;
-  clear(&sum);
+  struct adder a;
+  clear(&a.sum);
+  open(&a);
   for (unsigned long long base = begin; base < end; base += turn) {
     for (unsigned t = 0; t < TURNS; t++) {
       const unsigned long long at = base + ((unsigned long long)t * BLOCK + threadIdx.x) * LANES;
@@ -70,14 +71,15 @@ static __device__ __forceinline__ double near_one(double norm) {
         const float element = at + i < end ? widen_operand(x[at + i]) : 0.0f;
         v[i] = CAST_FIRST ? cast(element) : element;
       }
-      add_squares(&sum, v);
+      add_squares(&a, v);
     }
-    renormalize(&sum, 0);
-    renormalize(&sum, 1);
+    close(&a);
+    open(&a);
   }
-  merge_block(&sum);
+  close(&a);
+  merge_block(&a.sum);
   if (threadIdx.x == 0) {
-    parts[(unsigned long long)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+    parts[(unsigned long long)blockIdx.y * gridDim.x + blockIdx.x] = a.sum;
   }
 }
 

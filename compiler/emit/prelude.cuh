@@ -1,32 +1,58 @@
 // Device helpers of generated kernels. The compiler pastes the sections that a kernel uses, in this order; `//: NAME`
-// begins one. What a kernel says before it: N_PTRS, BLOCK, LANES (4 or 8) and, for gradients, `grad_element`.
+// begins one. What a kernel says before it: BLOCK, LANES (4 or 8), VECTORS, STRIDE, TILE, the types of 16 bits that it
+// uses and its `struct row`.
 // Every rounding is an explicit intrinsic: bits do not depend on compiler flags (DESIGN section 4).
 
-//: tensor
-struct tensor {
-  void *ptr[N_PTRS];
-  unsigned long long numel;
-  unsigned first_tile; // tiles of all rows before this one
-  unsigned scalars;    // where its numbers begin
-};
-
+//: row
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before.
+// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
 static __device__ __forceinline__ unsigned
-find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
-  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
-    return row;
+find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
+  const unsigned ahead = tile - rows[row].first_tile;
+  if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
+    row += ahead;
   }
-  unsigned end = n;
-  while (end - row > 1) {
-    const unsigned middle = row + (end - row) / 2;
-    if (tensors[middle].first_tile <= tile) {
-      row = middle;
-    } else {
-      end = middle;
+  unsigned step = 1;
+  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
+    row += step;
+    step *= 2;
+  }
+  while (step > 1) {
+    step /= 2;
+    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
+      row += step;
     }
   }
   return row;
+}
+
+// The tile behind a row's last.
+static __device__ __forceinline__ unsigned end_of(const struct row *t) {
+  return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
+}
+
+// The elements of a row's tile that begins at element `at`.
+static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+                                                     unsigned long long at) {
+  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+}
+
+// The elements of this thread's k-th group in a tile of n.
+static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
+  const unsigned at = k * STRIDE + threadIdx.x * LANES;
+  return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+//: left_out
+// A parameter without a gradient takes no part; initial states have no gradients at all.
+static __device__ __forceinline__ bool is_left_out(const void *const *grads,
+                                                   unsigned param) {
+  return grads != nullptr && grads[param] == nullptr;
+}
+
+// The first tile of this block that is not before `end`.
+static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) {
+  return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
 //: verdict
@@ -71,22 +97,33 @@ static __device__ __forceinline__ void write_one(float *p, float x) {
 }
 
 //: read_bf16
-// bf16 rests as the upper half of an f32.
-static __device__ __forceinline__ float widen(unsigned half) {
-  return __uint_as_float(half << 16);
+static __device__ __forceinline__ float widen(enum bf16 x) {
+  return __uint_as_float((unsigned)x << 16);
 }
 
-static __device__ __forceinline__ void read_all(float *x, const unsigned short *p) {
+//: read_f16
+// Exact, integer code but for one exact product: with the exponent in its place, what is missing is a factor of 2^112.
+static __device__ __forceinline__ float widen(enum f16 x) {
+  const float magnitude =
+      __fmul_rn(__uint_as_float((x & 0x7fffu) << 13), 0x1p112f); // denormals, too
+  const unsigned special = (x & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;
+  return __uint_as_float(__float_as_uint(magnitude) | special | (x & 0x8000u) << 16);
+}
+
+//: read_16
+// Elements of 16 bits: 8 an access.
+template <class T>
+static __device__ __forceinline__ void read_all(float *x, const T *p) {
   const uint4 v = *(const uint4 *)p;
   const unsigned pair[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    x[2 * i] = widen(pair[i] & 0xffffu);
-    x[2 * i + 1] = widen(pair[i] >> 16);
+    x[2 * i] = widen((T)(pair[i] & 0xffffu));
+    x[2 * i + 1] = widen((T)(pair[i] >> 16));
   }
 }
 
-static __device__ __forceinline__ float read_one(const unsigned short *p) {
+template <class T> static __device__ __forceinline__ float read_one(const T *p) {
   return widen(*p);
 }
 
@@ -96,7 +133,7 @@ static __device__ __forceinline__ unsigned narrow(float x) {
   return __float_as_uint(x) >> 16;
 }
 
-static __device__ __forceinline__ void write_all(unsigned short *p, const float *x) {
+static __device__ __forceinline__ void write_all(enum bf16 *p, const float *x) {
   unsigned pair[4];
 #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -105,8 +142,39 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
-  *p = (unsigned short)narrow(x);
+static __device__ __forceinline__ void write_one(enum bf16 *p, float x) {
+  *p = (enum bf16)narrow(x);
+}
+
+//: read_some
+// The first n elements of a group.
+template <class T>
+static __device__ __forceinline__ void read_some(float *x, const T *p, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    read_all(x, p);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      x[j] = read_one(p + j);
+    }
+  }
+}
+
+//: write_some
+template <class T>
+static __device__ __forceinline__ void write_some(T *p, const float *x, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    write_all(p, x);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      write_one(p + j, x[j]);
+    }
+  }
 }
 
 //: round_bf16
@@ -230,41 +298,70 @@ static __device__ __forceinline__ int bin_of(double x) {
   return bin < BIN_MIN ? BIN_MIN : bin;
 }
 
-// Adds x * x for LANES values. At most 1024 terms between renormalizations. A square is never half way between two
-// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
-static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
+// A thread's sum while it adds: `high` and `low` are the two sums plus their bins' anchors.
+struct adder {
+  struct binned sum; // but for its two sums
+  double high, low;
+};
+
+static __device__ __forceinline__ void open(struct adder *a) {
+  a->high = __dadd_rn(anchor(a->sum.top), a->sum.sum[0]);
+  a->low = __dadd_rn(anchor(a->sum.top - 1), a->sum.sum[1]);
+}
+
+static __device__ __forceinline__ void close(struct adder *a) {
+  a->sum.sum[0] = __dsub_rn(a->high, anchor(a->sum.top));
+  a->sum.sum[1] = __dsub_rn(a->low, anchor(a->sum.top - 1));
+  renormalize(&a->sum, 0);
+  renormalize(&a->sum, 1);
+}
+
+// The largest magnitude, as bits: magnitudes are ordered like the integers.
+static __device__ __forceinline__ unsigned largest_of(const float *x) {
   unsigned largest = 0;
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
-    // As integers, magnitudes are ordered like the values.
+  for (int i = 0; i < VALUES; i++) {
+    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
+// Notes NaN and Inf and puts zeros in their place.
+static __device__ __forceinline__ void take_specials(struct binned *b, float *x) {
+#pragma unroll
+  for (int i = 0; i < VALUES; i++) {
     const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {
       b->specials |= magnitude > 0x7f800000u ? SAW_NAN : SAW_INF;
       x[i] = 0.0f;
-    } else {
-      largest = magnitude > largest ? magnitude : largest;
     }
   }
-  if (largest == 0) {
-    return;
+}
+
+// Adds x * x for VALUES values. At most 1024 terms between open and close. A square is never half way between two
+// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
+static __device__ __forceinline__ void add_squares(struct adder *a, float *x) {
+  unsigned largest = largest_of(x);
+  if (largest >= 0x7f800000u) {
+    take_specials(&a->sum, x);
+    largest = largest_of(x);
   }
   const double most = __uint_as_float(largest);
   const int bin = bin_of(__dmul_rn(most, most));
-  if (bin > b->top) {
-    raise(b, bin);
+  if (bin > a->sum.top) {
+    close(a);
+    raise(&a->sum, bin);
+    open(a);
   }
-  const double high_anchor = anchor(b->top), low_anchor = anchor(b->top - 1);
-  double high = __dadd_rn(high_anchor, b->sum[0]), low = __dadd_rn(low_anchor, b->sum[1]);
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
+  for (int i = 0; i < VALUES; i++) {
     const double term = __dmul_rn(x[i], x[i]); // exact: 48 bits
-    const double sum = __dadd_rn(high, term);
-    const double rest = __dadd_rn(term, __dsub_rn(high, sum));
-    high = sum;
-    low = __dadd_rn(low, rest);
+    const double high = __dadd_rn(a->high, term);
+    const double rest = __dadd_rn(term, __dsub_rn(a->high, high));
+    a->high = high;
+    a->low = __dadd_rn(a->low, rest);
   }
-  b->sum[0] = __dsub_rn(high, high_anchor);
-  b->sum[1] = __dsub_rn(low, low_anchor);
 }
 
 //: value

@@ -13,46 +13,83 @@
 //
 // Reads 16 bytes per element (m f32, grad f32, v f32, param f32), writes 12 (m f32, v f32, param f32).
 // Scalars of a tensor, made on the host:
-//   0  beta1.1 = beta1
-//   1  m.1 = 1 - beta1
-//   2  beta2.1 = beta2
-//   3  v.1 = 1 - beta2
-//   4  u.1 = rsqrt(1 - pow(beta2, step))
-//   5  eps.1 = eps
-//   6  param.3 = 1 - lr * wd
-//   7  param.4 = lr / (1 - pow(beta1, step))
+//   0  clip = not read: it comes with the verdict
+//   1  beta1.1 = beta1
+//   2  m.1 = 1 - beta1
+//   3  beta2.1 = beta2
+//   4  v.1 = 1 - beta2
+//   5  u.1 = rsqrt(1 - pow(beta2, step))
+//   6  eps.1 = eps
+//   7  param.3 = 1 - lr * wd
+//   8  param.4 = lr / (1 - pow(beta1, step))
 // Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 8192 elements.
+// b, b + blocks, ... of 2048 elements.
 
-enum { N_PTRS = 4, BLOCK = 256, LANES = 4, VECTORS = 2 };
-enum { STRIDE = BLOCK * LANES, TILE = 4 * VECTORS * STRIDE };
+enum { BLOCK = 256, LANES = 4, VECTORS = 2 };
+enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+
+struct row {
+  float *p_m;
+  float *p_v;
+  float *p_param;
+  unsigned long long first; // element of the parameter at which the row begins
+  unsigned long long numel;
+  unsigned first_tile;      // tiles of all rows before it
+  unsigned param;           // index into grads and scalar_at
+  unsigned scalars;         // where its numbers begin after scalar_at[param]
+  unsigned unused;
+};
 
 // Start of prelude.cuh
 
-struct tensor {
-  void *ptr[N_PTRS];
-  unsigned long long numel;
-  unsigned first_tile; // tiles of all rows before this one
-  unsigned scalars;    // where its numbers begin
-};
-
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before.
+// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
 static __device__ __forceinline__ unsigned
-find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
-  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
-    return row;
+find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
+  const unsigned ahead = tile - rows[row].first_tile;
+  if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
+    row += ahead;
   }
-  unsigned end = n;
-  while (end - row > 1) {
-    const unsigned middle = row + (end - row) / 2;
-    if (tensors[middle].first_tile <= tile) {
-      row = middle;
-    } else {
-      end = middle;
+  unsigned step = 1;
+  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
+    row += step;
+    step *= 2;
+  }
+  while (step > 1) {
+    step /= 2;
+    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
+      row += step;
     }
   }
   return row;
+}
+
+// The tile behind a row's last.
+static __device__ __forceinline__ unsigned end_of(const struct row *t) {
+  return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
+}
+
+// The elements of a row's tile that begins at element `at`.
+static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+                                                     unsigned long long at) {
+  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+}
+
+// The elements of this thread's k-th group in a tile of n.
+static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
+  const unsigned at = k * STRIDE + threadIdx.x * LANES;
+  return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// A parameter without a gradient takes no part; initial states have no gradients at all.
+static __device__ __forceinline__ bool is_left_out(const void *const *grads,
+                                                   unsigned param) {
+  return grads != nullptr && grads[param] == nullptr;
+}
+
+// The first tile of this block that is not before `end`.
+static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) {
+  return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
 struct verdict {
@@ -92,60 +129,93 @@ static __device__ __forceinline__ void write_one(float *p, float x) {
   *p = x;
 }
 
+// The first n elements of a group.
+template <class T>
+static __device__ __forceinline__ void read_some(float *x, const T *p, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    read_all(x, p);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      x[j] = read_one(p + j);
+    }
+  }
+}
+
+template <class T>
+static __device__ __forceinline__ void write_some(T *p, const float *x, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    write_all(p, x);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      write_one(p + j, x[j]);
+    }
+  }
+}
+
 // End of prelude.cuh
 
 extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
-    const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
-    const float *scalars, const struct verdict *verdict) {
+    const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
+    const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict) {
   if (verdict->skip != 0) {
     return;
   }
-  unsigned row = 0;
-  for (unsigned tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {
-    row = find_tensor(tensors, n_tensors, row, tile);
-    const struct tensor *t = &tensors[row];
-    const float *s = scalars + t->scalars;
+  const unsigned first_tile = rows[0].first_tile;
+  unsigned row = 0, tile = first_tile + blockIdx.x;
+  while (tile < first_tile + n_tiles) {
+    row = find_row(rows, n_rows, row, tile);
+    const struct row t = rows[row];
+    const unsigned end = end_of(&t);
+    if (is_left_out(grads, t.param)) {
+      tile = skip_to(tile, end);
+      continue;
+    }
+    const float *s = scalars + scalar_at[t.param] + t.scalars;
     const float clip_0 = verdict->clip;                                          // adamw.opt: clip
-    const float beta1_1 = s[0];                                                  // adamw.opt: beta1
-    const float m_1 = s[1];                                                      // adamw.opt: m
-    const float beta2_1 = s[2];                                                  // adamw.opt: beta2
-    const float v_1 = s[3];                                                      // adamw.opt: v
-    const float u_1 = s[4];                                                      // adamw.opt: u
-    const float eps_1 = s[5];                                                    // adamw.opt: eps
-    const float param_3 = s[6];                                                  // adamw.opt: param
-    const float param_4 = s[7];                                                  // adamw.opt: param
-    float *p_m = (float *)t->ptr[0];
-    const float *p_grad = (const float *)t->ptr[1];
-    float *p_v = (float *)t->ptr[2];
-    float *p_param = (float *)t->ptr[3];
+    const float beta1_1 = s[1];                                                  // adamw.opt: beta1
+    const float m_1 = s[2];                                                      // adamw.opt: m
+    const float beta2_1 = s[3];                                                  // adamw.opt: beta2
+    const float v_1 = s[4];                                                      // adamw.opt: v
+    const float u_1 = s[5];                                                      // adamw.opt: u
+    const float eps_1 = s[6];                                                    // adamw.opt: eps
+    const float param_3 = s[7];                                                  // adamw.opt: param
+    const float param_4 = s[8];                                                  // adamw.opt: param
+    float *p_m = t.p_m;
+    const float *p_grad = (const float *)grads[t.param] + t.first;
+    float *p_v = t.p_v;
+    float *p_param = t.p_param;
     const bool wide = is_wide(p_m) && is_wide(p_grad) && is_wide(p_v) && is_wide(p_param);
-    const unsigned long long first = (tile - t->first_tile) * (unsigned long long)TILE;
-    const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
-    for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
+    for (; tile < end; tile += gridDim.x) {
+      const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
+      const unsigned long long at = begin + threadIdx.x * LANES;
+      const unsigned n = tile_size(&t, begin);
+      const bool whole = wide && n == TILE;
       // All reads are in flight before the first value is needed.
       float x_m[VECTORS][LANES] = {};
       float x_grad[VECTORS][LANES] = {};
       float x_v[VECTORS][LANES] = {};
       float x_param[VECTORS][LANES] = {};
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          read_all(x_m[k], p_m + i);
-          read_all(x_grad[k], p_grad + i);
-          read_all(x_v[k], p_v + i);
-          read_all(x_param[k], p_param + i);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          read_all(x_m[k], p_m + at + k * STRIDE);
+          read_all(x_grad[k], p_grad + at + k * STRIDE);
+          read_all(x_v[k], p_v + at + k * STRIDE);
+          read_all(x_param[k], p_param + at + k * STRIDE);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              x_m[k][j] = read_one(p_m + i + j);
-              x_grad[k][j] = read_one(p_grad + i + j);
-              x_v[k][j] = read_one(p_v + i + j);
-              x_param[k][j] = read_one(p_param + i + j);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          read_some(x_m[k], p_m + at + k * STRIDE, group_size(n, k));
+          read_some(x_grad[k], p_grad + at + k * STRIDE, group_size(n, k));
+          read_some(x_v[k], p_v + at + k * STRIDE, group_size(n, k));
+          read_some(x_param[k], p_param + at + k * STRIDE, group_size(n, k));
         }
       }
 #pragma unroll
@@ -166,23 +236,19 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
           x_param[k][i] = param_8;                                               // adamw.opt: param
         }
       }
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          write_all(p_m + i, x_m[k]);
-          write_all(p_v + i, x_v[k]);
-          write_all(p_param + i, x_param[k]);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          write_all(p_m + at + k * STRIDE, x_m[k]);
+          write_all(p_v + at + k * STRIDE, x_v[k]);
+          write_all(p_param + at + k * STRIDE, x_param[k]);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              write_one(p_m + i + j, x_m[k][j]);
-              write_one(p_v + i + j, x_v[k][j]);
-              write_one(p_param + i + j, x_param[k][j]);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          write_some(p_m + at + k * STRIDE, x_m[k], group_size(n, k));
+          write_some(p_v + at + k * STRIDE, x_v[k], group_size(n, k));
+          write_some(p_param + at + k * STRIDE, x_param[k], group_size(n, k));
         }
       }
     }

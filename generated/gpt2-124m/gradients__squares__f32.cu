@@ -5,39 +5,72 @@
 // The sum of squares of all gradients in exponent bins: it depends on no order and no cut.
 //
 // Reads 4 bytes per element (grad f32); writes 40 bytes per block.
-// Launch: 256 threads a block, any number of blocks; block b takes tiles b, b + blocks, ... of
-// 16384 elements and writes parts[b].
+// Launch: 512 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
+// b, b + blocks, ... of 8192 elements and writes parts[b].
 
-enum { N_PTRS = 1, BLOCK = 256, LANES = 4, VECTORS = 4 };
-enum { STRIDE = BLOCK * LANES, TILE = 4 * VECTORS * STRIDE };
-typedef float grad_element;
+enum { BLOCK = 512, LANES = 4, VECTORS = 4 };
+enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+enum { VALUES = VECTORS * LANES, TURNS = 1024 / VALUES };
+
+struct row {
+  unsigned long long first; // element of the parameter at which the row begins
+  unsigned long long numel;
+  unsigned first_tile;      // tiles of all rows before it
+  unsigned param;           // index into grads and scalar_at
+  unsigned scalars;         // where its numbers begin after scalar_at[param]
+  unsigned unused;
+};
 
 // Start of prelude.cuh
 
-struct tensor {
-  void *ptr[N_PTRS];
-  unsigned long long numel;
-  unsigned first_tile; // tiles of all rows before this one
-  unsigned scalars;    // where its numbers begin
-};
-
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before.
+// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
 static __device__ __forceinline__ unsigned
-find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
-  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
-    return row;
+find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
+  const unsigned ahead = tile - rows[row].first_tile;
+  if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
+    row += ahead;
   }
-  unsigned end = n;
-  while (end - row > 1) {
-    const unsigned middle = row + (end - row) / 2;
-    if (tensors[middle].first_tile <= tile) {
-      row = middle;
-    } else {
-      end = middle;
+  unsigned step = 1;
+  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
+    row += step;
+    step *= 2;
+  }
+  while (step > 1) {
+    step /= 2;
+    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
+      row += step;
     }
   }
   return row;
+}
+
+// The tile behind a row's last.
+static __device__ __forceinline__ unsigned end_of(const struct row *t) {
+  return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
+}
+
+// The elements of a row's tile that begins at element `at`.
+static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+                                                     unsigned long long at) {
+  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+}
+
+// The elements of this thread's k-th group in a tile of n.
+static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
+  const unsigned at = k * STRIDE + threadIdx.x * LANES;
+  return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// A parameter without a gradient takes no part; initial states have no gradients at all.
+static __device__ __forceinline__ bool is_left_out(const void *const *grads,
+                                                   unsigned param) {
+  return grads != nullptr && grads[param] == nullptr;
+}
+
+// The first tile of this block that is not before `end`.
+static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) {
+  return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
 static __device__ __forceinline__ bool is_wide(const void *p) {
@@ -58,6 +91,21 @@ static __device__ __forceinline__ void read_all(float *x, const float *p) {
 
 static __device__ __forceinline__ float read_one(const float *p) {
   return *p;
+}
+
+// The first n elements of a group.
+template <class T>
+static __device__ __forceinline__ void read_some(float *x, const T *p, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    read_all(x, p);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      x[j] = read_one(p + j);
+    }
+  }
 }
 
 // A sum that does not depend on order: terms exact in double go into bins at fixed exponents, the two highest occupied
@@ -142,85 +190,120 @@ static __device__ __forceinline__ int bin_of(double x) {
   return bin < BIN_MIN ? BIN_MIN : bin;
 }
 
-// Adds x * x for LANES values. At most 1024 terms between renormalizations. A square is never half way between two
-// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
-static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
+// A thread's sum while it adds: `high` and `low` are the two sums plus their bins' anchors.
+struct adder {
+  struct binned sum; // but for its two sums
+  double high, low;
+};
+
+static __device__ __forceinline__ void open(struct adder *a) {
+  a->high = __dadd_rn(anchor(a->sum.top), a->sum.sum[0]);
+  a->low = __dadd_rn(anchor(a->sum.top - 1), a->sum.sum[1]);
+}
+
+static __device__ __forceinline__ void close(struct adder *a) {
+  a->sum.sum[0] = __dsub_rn(a->high, anchor(a->sum.top));
+  a->sum.sum[1] = __dsub_rn(a->low, anchor(a->sum.top - 1));
+  renormalize(&a->sum, 0);
+  renormalize(&a->sum, 1);
+}
+
+// The largest magnitude, as bits: magnitudes are ordered like the integers.
+static __device__ __forceinline__ unsigned largest_of(const float *x) {
   unsigned largest = 0;
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
-    // As integers, magnitudes are ordered like the values.
+  for (int i = 0; i < VALUES; i++) {
+    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
+// Notes NaN and Inf and puts zeros in their place.
+static __device__ __forceinline__ void take_specials(struct binned *b, float *x) {
+#pragma unroll
+  for (int i = 0; i < VALUES; i++) {
     const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {
       b->specials |= magnitude > 0x7f800000u ? SAW_NAN : SAW_INF;
       x[i] = 0.0f;
-    } else {
-      largest = magnitude > largest ? magnitude : largest;
     }
   }
-  if (largest == 0) {
-    return;
+}
+
+// Adds x * x for VALUES values. At most 1024 terms between open and close. A square is never half way between two
+// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
+static __device__ __forceinline__ void add_squares(struct adder *a, float *x) {
+  unsigned largest = largest_of(x);
+  if (largest >= 0x7f800000u) {
+    take_specials(&a->sum, x);
+    largest = largest_of(x);
   }
   const double most = __uint_as_float(largest);
   const int bin = bin_of(__dmul_rn(most, most));
-  if (bin > b->top) {
-    raise(b, bin);
+  if (bin > a->sum.top) {
+    close(a);
+    raise(&a->sum, bin);
+    open(a);
   }
-  const double high_anchor = anchor(b->top), low_anchor = anchor(b->top - 1);
-  double high = __dadd_rn(high_anchor, b->sum[0]), low = __dadd_rn(low_anchor, b->sum[1]);
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
+  for (int i = 0; i < VALUES; i++) {
     const double term = __dmul_rn(x[i], x[i]); // exact: 48 bits
-    const double sum = __dadd_rn(high, term);
-    const double rest = __dadd_rn(term, __dsub_rn(high, sum));
-    high = sum;
-    low = __dadd_rn(low, rest);
+    const double high = __dadd_rn(a->high, term);
+    const double rest = __dadd_rn(term, __dsub_rn(a->high, high));
+    a->high = high;
+    a->low = __dadd_rn(a->low, rest);
   }
-  b->sum[0] = __dsub_rn(high, high_anchor);
-  b->sum[1] = __dsub_rn(low, low_anchor);
 }
 
 // End of prelude.cuh
 
 extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
-    const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
+    const struct row *rows, unsigned n_rows, unsigned n_tiles, const void *const *grads,
     struct binned *parts) {
-  struct binned sum;
-  clear(&sum);
-  unsigned row = 0;
-  for (unsigned tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {
-    row = find_tensor(tensors, n_tensors, row, tile);
-    const struct tensor *t = &tensors[row];
-    const grad_element *p = (const grad_element *)t->ptr[0];
-    const bool wide = is_wide(p);
-    const unsigned long long first = (tile - t->first_tile) * (unsigned long long)TILE;
-    const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
-    for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
-      float x[VECTORS][LANES] = {};
+  struct adder a;
+  clear(&a.sum);
+  open(&a);
+  const unsigned first_tile = rows[0].first_tile;
+  unsigned row = 0, turns = 0, tile = first_tile + blockIdx.x;
+  while (tile < first_tile + n_tiles) {
+    row = find_row(rows, n_rows, row, tile);
+    const struct row t = rows[row];
+    const unsigned end = end_of(&t);
+    if (is_left_out(grads, t.param)) {
+      tile = skip_to(tile, end);
+      continue;
+    }
+    const float *p_grad = (const float *)grads[t.param] + t.first;
+    const bool wide = is_wide(p_grad);
+    for (; tile < end; tile += gridDim.x) {
+      const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
+      const unsigned long long at = begin + threadIdx.x * LANES;
+      const unsigned n = tile_size(&t, begin);
+      const bool whole = wide && n == TILE;
+      float x[VALUES] = {};
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          read_all(x[k], p + i);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          read_all(x + k * LANES, p_grad + at + k * STRIDE);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              x[k][j] = read_one(p + i + j);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          read_some(x + k * LANES, p_grad + at + k * STRIDE, group_size(n, k));
         }
       }
-#pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        add_squares(&sum, x[k]);
+      add_squares(&a, x);
+      turns++;
+      if (turns % TURNS == 0) {
+        close(&a);
+        open(&a);
       }
     }
-    renormalize(&sum, 0);
-    renormalize(&sum, 1);
   }
-  merge_block(&sum);
+  close(&a);
+  merge_block(&a.sum);
   if (threadIdx.x == 0) {
-    parts[blockIdx.x] = sum;
+    parts[blockIdx.x] = a.sum;
   }
 }

@@ -11,40 +11,77 @@
 //
 // Reads 8 bytes per element (m f32, grad f32), writes 6 (m f32, o bf16).
 // Scalars of a tensor, made on the host:
-//   0  beta.1 = beta
-//   1  m.1 = 1 - beta
+//   0  clip = not read: it comes with the verdict
+//   1  beta.1 = beta
+//   2  m.1 = 1 - beta
 // Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 8192 elements.
+// b, b + blocks, ... of 2048 elements.
 
-enum { N_PTRS = 3, BLOCK = 256, LANES = 8, VECTORS = 1 };
-enum { STRIDE = BLOCK * LANES, TILE = 4 * VECTORS * STRIDE };
+enum { BLOCK = 256, LANES = 8, VECTORS = 1 };
+enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+enum bf16 : unsigned short {}; // the upper half of an f32
+
+struct row {
+  float *p_m;
+  bf16 *p_o;
+  unsigned long long first; // element of the parameter at which the row begins
+  unsigned long long numel;
+  unsigned first_tile;      // tiles of all rows before it
+  unsigned param;           // index into grads and scalar_at
+  unsigned scalars;         // where its numbers begin after scalar_at[param]
+  unsigned unused;
+};
 
 // Start of prelude.cuh
 
-struct tensor {
-  void *ptr[N_PTRS];
-  unsigned long long numel;
-  unsigned first_tile; // tiles of all rows before this one
-  unsigned scalars;    // where its numbers begin
-};
-
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before.
+// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
 static __device__ __forceinline__ unsigned
-find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
-  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
-    return row;
+find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
+  const unsigned ahead = tile - rows[row].first_tile;
+  if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
+    row += ahead;
   }
-  unsigned end = n;
-  while (end - row > 1) {
-    const unsigned middle = row + (end - row) / 2;
-    if (tensors[middle].first_tile <= tile) {
-      row = middle;
-    } else {
-      end = middle;
+  unsigned step = 1;
+  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
+    row += step;
+    step *= 2;
+  }
+  while (step > 1) {
+    step /= 2;
+    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
+      row += step;
     }
   }
   return row;
+}
+
+// The tile behind a row's last.
+static __device__ __forceinline__ unsigned end_of(const struct row *t) {
+  return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
+}
+
+// The elements of a row's tile that begins at element `at`.
+static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+                                                     unsigned long long at) {
+  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+}
+
+// The elements of this thread's k-th group in a tile of n.
+static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
+  const unsigned at = k * STRIDE + threadIdx.x * LANES;
+  return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// A parameter without a gradient takes no part; initial states have no gradients at all.
+static __device__ __forceinline__ bool is_left_out(const void *const *grads,
+                                                   unsigned param) {
+  return grads != nullptr && grads[param] == nullptr;
+}
+
+// The first tile of this block that is not before `end`.
+static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) {
+  return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
 struct verdict {
@@ -89,7 +126,7 @@ static __device__ __forceinline__ unsigned narrow(float x) {
   return __float_as_uint(x) >> 16;
 }
 
-static __device__ __forceinline__ void write_all(unsigned short *p, const float *x) {
+static __device__ __forceinline__ void write_all(enum bf16 *p, const float *x) {
   unsigned pair[4];
 #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -98,8 +135,37 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
-  *p = (unsigned short)narrow(x);
+static __device__ __forceinline__ void write_one(enum bf16 *p, float x) {
+  *p = (enum bf16)narrow(x);
+}
+
+// The first n elements of a group.
+template <class T>
+static __device__ __forceinline__ void read_some(float *x, const T *p, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    read_all(x, p);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      x[j] = read_one(p + j);
+    }
+  }
+}
+
+template <class T>
+static __device__ __forceinline__ void write_some(T *p, const float *x, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    write_all(p, x);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      write_one(p + j, x[j]);
+    }
+  }
 }
 
 // To bf16 and back: to nearest even; every NaN becomes 0x7fc0. Integer code, so that denormals are kept.
@@ -112,45 +178,49 @@ static __device__ __forceinline__ float round_bf16(float x) {
 // End of prelude.cuh
 
 extern "C" __global__ __launch_bounds__(BLOCK) void muon__p0__f32(
-    const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
-    const float *scalars, const struct verdict *verdict) {
+    const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
+    const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict) {
   if (verdict->skip != 0) {
     return;
   }
-  unsigned row = 0;
-  for (unsigned tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {
-    row = find_tensor(tensors, n_tensors, row, tile);
-    const struct tensor *t = &tensors[row];
-    const float *s = scalars + t->scalars;
+  const unsigned first_tile = rows[0].first_tile;
+  unsigned row = 0, tile = first_tile + blockIdx.x;
+  while (tile < first_tile + n_tiles) {
+    row = find_row(rows, n_rows, row, tile);
+    const struct row t = rows[row];
+    const unsigned end = end_of(&t);
+    if (is_left_out(grads, t.param)) {
+      tile = skip_to(tile, end);
+      continue;
+    }
+    const float *s = scalars + scalar_at[t.param] + t.scalars;
     const float clip_0 = verdict->clip;                                          // muon.opt: clip
-    const float beta_1 = s[0];                                                   // muon.opt: beta
-    const float m_1 = s[1];                                                      // muon.opt: m
-    float *p_m = (float *)t->ptr[0];
-    const float *p_grad = (const float *)t->ptr[1];
-    unsigned short *p_o = (unsigned short *)t->ptr[2];
+    const float beta_1 = s[1];                                                   // muon.opt: beta
+    const float m_1 = s[2];                                                      // muon.opt: m
+    float *p_m = t.p_m;
+    const float *p_grad = (const float *)grads[t.param] + t.first;
+    bf16 *p_o = t.p_o;
     const bool wide = is_wide(p_m) && is_wide(p_grad) && is_wide(p_o);
-    const unsigned long long first = (tile - t->first_tile) * (unsigned long long)TILE;
-    const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
-    for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
+    for (; tile < end; tile += gridDim.x) {
+      const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
+      const unsigned long long at = begin + threadIdx.x * LANES;
+      const unsigned n = tile_size(&t, begin);
+      const bool whole = wide && n == TILE;
       // All reads are in flight before the first value is needed.
       float x_m[VECTORS][LANES] = {};
       float x_grad[VECTORS][LANES] = {};
       float x_o[VECTORS][LANES] = {};
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          read_all(x_m[k], p_m + i);
-          read_all(x_grad[k], p_grad + i);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          read_all(x_m[k], p_m + at + k * STRIDE);
+          read_all(x_grad[k], p_grad + at + k * STRIDE);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              x_m[k][j] = read_one(p_m + i + j);
-              x_grad[k][j] = read_one(p_grad + i + j);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          read_some(x_m[k], p_m + at + k * STRIDE, group_size(n, k));
+          read_some(x_grad[k], p_grad + at + k * STRIDE, group_size(n, k));
         }
       }
 #pragma unroll
@@ -166,21 +236,17 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p0__f32(
           x_m[k][i] = m_5;                                                       // muon.opt: m
         }
       }
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          write_all(p_m + i, x_m[k]);
-          write_all(p_o + i, x_o[k]);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          write_all(p_m + at + k * STRIDE, x_m[k]);
+          write_all(p_o + at + k * STRIDE, x_o[k]);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              write_one(p_m + i + j, x_m[k][j]);
-              write_one(p_o + i + j, x_o[k][j]);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          write_some(p_m + at + k * STRIDE, x_m[k], group_size(n, k));
+          write_some(p_o + at + k * STRIDE, x_o[k], group_size(n, k));
         }
       }
     }

@@ -3,7 +3,7 @@
 //
 // Operand in bf16, compute type bf16. Launch: 256 threads a block, any number of blocks by one per matrix.
 
-enum { BLOCK = 256, LANES = 4, TURNS = 16, CAST_FIRST = 0 };
+enum { BLOCK = 256, LANES = 4, VALUES = LANES, TURNS = 16, CAST_FIRST = 0 };
 typedef unsigned short operand;
 typedef unsigned short compute;
 

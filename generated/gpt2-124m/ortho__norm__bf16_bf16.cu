@@ -3,7 +3,7 @@
 //
 // Operand in bf16, compute type bf16. Launch: 256 threads a block, any number of blocks by one per matrix.
 
-enum { BLOCK = 256, LANES = 4, TURNS = 16, CAST_FIRST = 0 };
+enum { BLOCK = 256, LANES = 4, VALUES = LANES, TURNS = 16, CAST_FIRST = 0 };
 typedef unsigned short operand;
 typedef unsigned short compute;
 
@@ -98,41 +98,70 @@ static __device__ __forceinline__ int bin_of(double x) {
   return bin < BIN_MIN ? BIN_MIN : bin;
 }
 
-// Adds x * x for LANES values. At most 1024 terms between renormalizations. A square is never half way between two
-// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
-static __device__ __forceinline__ void add_squares(struct binned *b, float *x) {
+// A thread's sum while it adds: `high` and `low` are the two sums plus their bins' anchors.
+struct adder {
+  struct binned sum; // but for its two sums
+  double high, low;
+};
+
+static __device__ __forceinline__ void open(struct adder *a) {
+  a->high = __dadd_rn(anchor(a->sum.top), a->sum.sum[0]);
+  a->low = __dadd_rn(anchor(a->sum.top - 1), a->sum.sum[1]);
+}
+
+static __device__ __forceinline__ void close(struct adder *a) {
+  a->sum.sum[0] = __dsub_rn(a->high, anchor(a->sum.top));
+  a->sum.sum[1] = __dsub_rn(a->low, anchor(a->sum.top - 1));
+  renormalize(&a->sum, 0);
+  renormalize(&a->sum, 1);
+}
+
+// The largest magnitude, as bits: magnitudes are ordered like the integers.
+static __device__ __forceinline__ unsigned largest_of(const float *x) {
   unsigned largest = 0;
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
-    // As integers, magnitudes are ordered like the values.
+  for (int i = 0; i < VALUES; i++) {
+    const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
+// Notes NaN and Inf and puts zeros in their place.
+static __device__ __forceinline__ void take_specials(struct binned *b, float *x) {
+#pragma unroll
+  for (int i = 0; i < VALUES; i++) {
     const unsigned magnitude = __float_as_uint(x[i]) & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {
       b->specials |= magnitude > 0x7f800000u ? SAW_NAN : SAW_INF;
       x[i] = 0.0f;
-    } else {
-      largest = magnitude > largest ? magnitude : largest;
     }
   }
-  if (largest == 0) {
-    return;
+}
+
+// Adds x * x for VALUES values. At most 1024 terms between open and close. A square is never half way between two
+// multiples of a unit, where rounding would look at the sum: its last bit has an even exponent, half a unit an odd one.
+static __device__ __forceinline__ void add_squares(struct adder *a, float *x) {
+  unsigned largest = largest_of(x);
+  if (largest >= 0x7f800000u) {
+    take_specials(&a->sum, x);
+    largest = largest_of(x);
   }
   const double most = __uint_as_float(largest);
   const int bin = bin_of(__dmul_rn(most, most));
-  if (bin > b->top) {
-    raise(b, bin);
+  if (bin > a->sum.top) {
+    close(a);
+    raise(&a->sum, bin);
+    open(a);
   }
-  const double high_anchor = anchor(b->top), low_anchor = anchor(b->top - 1);
-  double high = __dadd_rn(high_anchor, b->sum[0]), low = __dadd_rn(low_anchor, b->sum[1]);
 #pragma unroll
-  for (int i = 0; i < LANES; i++) {
+  for (int i = 0; i < VALUES; i++) {
     const double term = __dmul_rn(x[i], x[i]); // exact: 48 bits
-    const double sum = __dadd_rn(high, term);
-    const double rest = __dadd_rn(term, __dsub_rn(high, sum));
-    high = sum;
-    low = __dadd_rn(low, rest);
+    const double high = __dadd_rn(a->high, term);
+    const double rest = __dadd_rn(term, __dsub_rn(a->high, high));
+    a->high = high;
+    a->low = __dadd_rn(a->low, rest);
   }
-  b->sum[0] = __dsub_rn(high, high_anchor);
-  b->sum[1] = __dsub_rn(low, low_anchor);
 }
 
 // End of prelude.cuh
@@ -154,8 +183,9 @@ extern "C" __global__ __launch_bounds__(BLOCK) void ortho__norm__bf16_bf16(
   const unsigned long long per = (numel + turn * gridDim.x - 1) / (turn * gridDim.x) * turn;
   const unsigned long long begin = per * blockIdx.x;
   const unsigned long long end = begin >= numel ? begin : numel - begin < per ? numel : begin + per;
-  struct binned sum;
-  clear(&sum);
+  struct adder a;
+  clear(&a.sum);
+  open(&a);
   for (unsigned long long base = begin; base < end; base += turn) {
     for (unsigned t = 0; t < TURNS; t++) {
       const unsigned long long at = base + ((unsigned long long)t * BLOCK + threadIdx.x) * LANES;
@@ -165,13 +195,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void ortho__norm__bf16_bf16(
         const float element = at + i < end ? widen_operand(x[at + i]) : 0.0f;
         v[i] = CAST_FIRST ? cast(element) : element;
       }
-      add_squares(&sum, v);
+      add_squares(&a, v);
     }
-    renormalize(&sum, 0);
-    renormalize(&sum, 1);
+    close(&a);
+    open(&a);
   }
-  merge_block(&sum);
+  close(&a);
+  merge_block(&a.sum);
   if (threadIdx.x == 0) {
-    parts[(unsigned long long)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+    parts[(unsigned long long)blockIdx.y * gridDim.x + blockIdx.x] = a.sum;
   }
 }

@@ -25,10 +25,11 @@ struct binned {
 };
 
 void binned_init(struct binned *b);
-// Adds x[i] or x[i]^2 of `n` values; f32 or bf16 (as bits).
+// Adds x[i] or x[i]^2 of `n` values; f32, or bf16 or f16 as bits.
 void binned_add_f32(struct binned *b, const float *x, uint64_t n);
 void binned_add_squares_f32(struct binned *b, const float *x, uint64_t n);
 void binned_add_squares_bf16(struct binned *b, const uint16_t *x, uint64_t n);
+void binned_add_squares_f16(struct binned *b, const uint16_t *x, uint64_t n);
 void binned_add(struct binned *b, double x);
 void binned_merge(struct binned *into, const struct binned *from);
 double

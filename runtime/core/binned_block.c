@@ -3,6 +3,8 @@
 // per instruction set and the result is the same for each, because it does not depend on order.
 #include "core/binned_block.h"
 
+#include "core/convert.h"
+
 #include <math.h>
 
 enum {
@@ -170,4 +172,16 @@ void binned_add_squares_f32(struct binned *b, const float *x, uint64_t n) {
 }
 void binned_add_squares_bf16(struct binned *b, const uint16_t *x, uint64_t n) {
   add(b, TERM_SQUARE_BF16, x, n);
+}
+
+// Rarer: by way of f32.
+void binned_add_squares_f16(struct binned *b, const uint16_t *x, uint64_t n) {
+  float wide[BLOCK];
+  for (uint64_t i = 0; i < n; i += BLOCK) {
+    uint64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (uint64_t k = 0; k < m; k++) {
+      wide[k] = rt_f16_to_f32(x[i + k]);
+    }
+    binned_add_squares_f32(b, wide, m);
+  }
 }

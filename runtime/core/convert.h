@@ -20,4 +20,16 @@ static inline uint16_t rt_f32_to_bf16(float f) {
   return (uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
+// With the exponent in its place what is missing is a factor of 2^112; the product is exact, denormals too.
+static inline float rt_f16_to_f32(uint16_t h) {
+  uint32_t u = (uint32_t)(h & 0x7fffu) << 13;
+  float f;
+  memcpy(&f, &u, sizeof f);
+  f *= 0x1p112f;
+  memcpy(&u, &f, sizeof u);
+  u |= ((h & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u) | (uint32_t)(h & 0x8000u) << 16;
+  memcpy(&f, &u, sizeof f);
+  return f;
+}
+
 #endif

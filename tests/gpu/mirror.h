@@ -45,7 +45,8 @@ bool mirror_compare(struct mirror *m);
 struct mirror_launch {
   const struct cuda_kernel *kernel;
   void *function;
-  uint64_t table, scalars, parts; // of squares: where its partial sums go
+  uint64_t table, scalars, scalar_at, grads;
+  uint64_t parts; // of squares: where its partial sums go
   uint32_t n_rows, n_tiles, n_blocks;
   uint64_t elements;
 };

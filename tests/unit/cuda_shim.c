@@ -65,11 +65,47 @@ struct cuda_writer cuda_shim_writer(struct arena *a, struct str *ice) {
   return (struct cuda_writer){.arena = a, .front = f, .j = j, .ice = ice};
 }
 
+// ---- tables
+
+static size_t row_bytes(const struct cuda_kernel *k) {
+  return k->n_ptrs * sizeof(void *) + 2 * sizeof(uint64_t) + 4 * sizeof(uint32_t);
+}
+
+struct cuda_table cuda_table_new(struct arena *a, const struct cuda_kernel *k,
+                                 uint32_t max) {
+  return (struct cuda_table){.kernel = k,
+                             .bytes = arena_alloc(a, max * row_bytes(k), sizeof(void *))};
+}
+
+void cuda_table_add(struct cuda_table *t, const struct cuda_row *row) {
+  unsigned char *to = t->bytes + t->n++ * row_bytes(t->kernel);
+  size_t pointers = t->kernel->n_ptrs * sizeof *row->ptr;
+  uint64_t range[2] = {row->first, row->numel};
+  uint32_t rest[4] = {t->n_tiles, row->param, row->scalars, 0};
+  if (pointers != 0) {
+    memcpy(to, row->ptr, pointers);
+  }
+  memcpy(to + pointers, range, sizeof range);
+  memcpy(to + pointers + sizeof range, rest, sizeof rest);
+  t->n_tiles += (uint32_t)((row->numel + t->kernel->tile - 1) / t->kernel->tile);
+}
+
+static uint32_t first_tile_of(const struct cuda_table *t, uint32_t row) {
+  uint32_t tile = t->n_tiles;
+  if (row < t->n) {
+    memcpy(&tile, t->bytes + (row + 1) * row_bytes(t->kernel) - 4 * sizeof tile,
+           sizeof tile);
+  }
+  return tile;
+}
+
 // ---- launches
 
 struct call {
   const struct cuda_launch *launch;
   void *function;
+  const unsigned char *rows;
+  uint32_t n_rows, n_tiles;
 };
 
 static void call_kernel(void *ctx) {
@@ -77,24 +113,30 @@ static void call_kernel(void *ctx) {
   const struct cuda_launch *l = c->launch;
   switch (l->kernel->kind) {
   case CUDA_MAP: {
-    void (*fn)(const void *, unsigned, unsigned, const float *, const void *);
+    void (*fn)(const void *, unsigned, unsigned, const float *, const unsigned *,
+               const void *const *, const void *);
     memcpy(&fn, &c->function, sizeof fn);
-    fn(l->tensors, l->n_tensors, l->n_tiles, l->scalars, l->verdict);
+    fn(c->rows, c->n_rows, c->n_tiles, l->scalars, l->scalar_at, l->grads, l->verdict);
     return;
   }
   case CUDA_SQUARES: {
-    void (*fn)(const void *, unsigned, unsigned, void *);
+    void (*fn)(const void *, unsigned, unsigned, const void *const *, void *);
     memcpy(&fn, &c->function, sizeof fn);
-    fn(l->tensors, l->n_tensors, l->n_tiles, l->parts);
+    fn(c->rows, c->n_rows, c->n_tiles, l->grads, l->parts);
+    return;
+  }
+  case CUDA_MERGE: {
+    void (*fn)(const void *, unsigned, void *);
+    memcpy(&fn, &c->function, sizeof fn);
+    fn(l->parts, l->n_parts, l->sum);
     return;
   }
   case CUDA_VERDICT: {
     void (*fn)(const void *, unsigned, double, void *);
     memcpy(&fn, &c->function, sizeof fn);
-    fn(l->parts, l->n_tiles, l->bound, l->verdict);
+    fn(l->parts, l->n_parts, l->bound, l->verdict);
     return;
   }
-  case CUDA_MERGE:
   case CUDA_ORTHO: return; // of other tables
   }
 }
@@ -102,33 +144,16 @@ static void call_kernel(void *ctx) {
 void cuda_shim_launch(const struct cuda_shim *s, const struct cuda_launch *l) {
   char name[256];
   (void)snprintf(name, sizeof name, "%.*s", STR_FMT(l->kernel->name));
-  struct call c = {l, symbol(s, name)};
+  struct call c = {.launch = l, .function = symbol(s, name)};
+  if (l->table != NULL) {
+    c.n_rows = l->n_rows != 0 ? l->n_rows : l->table->n;
+    c.rows = l->table->bytes + l->first_row * row_bytes(l->kernel);
+    c.n_tiles = first_tile_of(l->table, l->first_row + c.n_rows) -
+                first_tile_of(l->table, l->first_row);
+  }
   cr_assert(s->launch(l->blocks, l->kernel->block, l->kernel->kind != CUDA_MAP,
                       call_kernel, &c),
             "no thread");
-}
-
-// ---- tables
-
-static size_t row_bytes(const struct cuda_kernel *k) {
-  return k->n_ptrs * sizeof(void *) + sizeof(uint64_t) + 2 * sizeof(uint32_t);
-}
-
-struct cuda_table cuda_table_new(struct arena *a, const struct cuda_kernel *k,
-                                 uint32_t max) {
-  return (struct cuda_table){.kernel = k,
-                             .row = arena_alloc(a, max * row_bytes(k), sizeof(void *))};
-}
-
-void cuda_table_add(struct cuda_table *t, void *const *ptr, uint64_t numel,
-                    uint32_t scalars) {
-  unsigned char *row = t->row + t->n++ * row_bytes(t->kernel);
-  size_t pointers = t->kernel->n_ptrs * sizeof *ptr;
-  memcpy(row, ptr, pointers);
-  memcpy(row + pointers, &numel, sizeof numel);
-  memcpy(row + pointers + 8, &t->n_tiles, sizeof t->n_tiles);
-  memcpy(row + pointers + 12, &scalars, sizeof scalars);
-  t->n_tiles += (uint32_t)((numel + t->kernel->tile - 1) / t->kernel->tile);
 }
 
 void cuda_front_check(struct arena *a, struct str text) {

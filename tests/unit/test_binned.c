@@ -290,6 +290,30 @@ Test(binned, bf16_squares_equal_those_of_the_widened_values) {
   }
 }
 
+// IEEE 754 binary16 by its definition.
+static double f16_value(uint32_t h) {
+  int exponent = (int)(h >> 10 & 31), mantissa = (int)(h & 0x3ff);
+  double magnitude = exponent == 31  ? mantissa != 0 ? (double)NAN : (double)INFINITY
+                     : exponent == 0 ? ldexp(mantissa, -24)
+                                     : ldexp(1024 + mantissa, exponent - 25);
+  return h >> 15 ? -magnitude : magnitude;
+}
+
+Test(binned, squares_of_f16_are_those_of_the_same_values) {
+  struct binned all, one;
+  binned_init(&all);
+  binned_init(&one);
+  static uint16_t h[0x10000];
+  for (uint32_t i = 0; i < 0x10000; i++) {
+    double want = f16_value(i), got = (double)rt_f16_to_f32((uint16_t)i);
+    cr_assert(same_bits(got, want) || (isnan(got) && isnan(want)), "%x: %a", i, got);
+    h[i] = isfinite(want) ? (uint16_t)i : 0;
+    binned_add(&one, isfinite(want) ? want * want : 0);
+  }
+  binned_add_squares_f16(&all, h, 0x10000);
+  cr_assert_arr_eq(&all, &one, sizeof all);
+}
+
 Test(binned, empty_and_zero_sums_are_zero) {
   struct binned b;
   binned_init(&b);

@@ -57,12 +57,17 @@ static void cases_close(struct cases *c) {
 
 // ---- tables of several tensors
 
-enum { TENSORS = 8, MAX_SCALARS = 32 };
+enum { TENSORS = 10, MAX_SCALARS = 32 };
+// Lengths in tiles plus elements.
 static const struct tensor_case {
-  uint64_t n;
+  uint32_t tiles, more;
   uint32_t offset; // elements past 64-byte alignment
-} tensor_cases[TENSORS] = {{5, 0}, {0, 0},    {16384 + 37, 0}, {8192, 1},
-                           {1, 3}, {300, 16}, {4099, 2},       {0, 0}};
+} tensor_cases[TENSORS] = {{0, 5, 0}, {0, 0, 0},   {2, 37, 0},  {1, 0, 1}, {0, 1, 3},
+                           {1, 0, 0}, {0, 300, 8}, {1, 999, 2}, {3, 0, 0}, {0, 0, 0}};
+
+static uint64_t numel_of(const struct cuda_kernel *k, uint32_t i) {
+  return (uint64_t)tensor_cases[i].tiles * k->tile + tensor_cases[i].more;
+}
 
 static uint32_t clip_of(const struct cpu_case *c) {
   const struct phase *ph = &c->phases->phase[c->phase];
@@ -75,9 +80,11 @@ static uint32_t clip_of(const struct cpu_case *c) {
 }
 
 // The same data for both targets; the clip factor is one for all.
-static struct cpu_data make_data(const struct cpu_case *c, uint32_t i, uint64_t seed) {
-  struct cpu_data d =
-      cpu_data_new(c, tensor_cases[i].n, tensor_cases[i].offset, seed * TENSORS + i);
+static struct cpu_data make_data(const struct cases *cases, uint32_t k, uint32_t i,
+                                 uint64_t seed) {
+  const struct cpu_case *c = &cases->cpu[k];
+  struct cpu_data d = cpu_data_new(c, numel_of(&cases->cuda[k], i),
+                                   tensor_cases[i].offset, seed * TENSORS + i);
   uint32_t clip = clip_of(c);
   if (clip != UINT32_MAX) {
     d.scalar[clip] = 0.37f;
@@ -85,41 +92,74 @@ static struct cpu_data make_data(const struct cpu_case *c, uint32_t i, uint64_t 
   return d;
 }
 
-static void launch_all(struct cases *c, uint32_t i, struct cpu_data *data, uint32_t skip,
-                       uint32_t blocks) {
+struct launch {
+  uint32_t first, n; // rows; n 0: all
+  uint32_t skip, blocks;
+  uint32_t without_grad; // tensor; UINT32_MAX: none
+};
+
+// The table's rows begin at element `t` of their parameters. A parameter's scalars stand after those of another phase.
+static void launch_all(struct cases *c, uint32_t i, struct cpu_data *data,
+                       const struct launch *how) {
+  enum { BEFORE = 3 };
   const struct cuda_kernel *k = &c->cuda[i];
+  const struct kernel *of = c->cpu[i].kernel;
   struct cuda_table table = cuda_table_new(c->arena, k, TENSORS);
-  struct cuda_verdict verdict = {0.37f, skip, 0};
-  float scalar[TENSORS * MAX_SCALARS];
-  uint32_t n = 0, clip = clip_of(&c->cpu[i]);
+  struct cuda_verdict verdict = {0.37f, how->skip, 0};
+  float scalar[TENSORS * (BEFORE + MAX_SCALARS)];
+  uint32_t scalar_at[TENSORS], clip = clip_of(&c->cpu[i]);
+  static const char no_grad; // kernels without a gradient look only whether there is one
+  const void *grads[TENSORS];
   for (uint32_t t = 0; t < TENSORS; t++) {
-    cuda_table_add(&table, data[t].tensor, data[t].n, n);
-    for (uint32_t s = 0; s < c->cpu[i].kernel->n_scalars; s++) {
-      if (s != clip) {
-        scalar[n++] = data[t].scalar[s];
+    void *ptr[16];
+    uint32_t n = 0;
+    grads[t] = &no_grad;
+    for (uint32_t s = 0; s < of->n_slots; s++) {
+      if (of->slot[s].kind == SLOT_GRAD) {
+        grads[t] =
+            (char *)data[t].tensor[s] - (size_t)t * storage_bytes(of->slot[s].storage);
+      } else {
+        ptr[n++] = data[t].tensor[s];
       }
     }
+    cr_assert_eq(n, k->n_ptrs);
+    scalar_at[t] = t * (BEFORE + MAX_SCALARS);
+    for (uint32_t s = 0; s < k->n_scalars; s++) {
+      scalar[scalar_at[t] + BEFORE + s] = s == clip ? 1 : data[t].scalar[s];
+    }
+    cuda_table_add(&table, &(struct cuda_row){ptr, t, data[t].n, t, BEFORE});
   }
-  cr_assert_eq(n, TENSORS * k->n_scalars);
+  if (how->without_grad < TENSORS) {
+    grads[how->without_grad] = NULL;
+    scalar_at[how->without_grad] = UINT32_MAX;
+  }
   cuda_shim_launch(&c->shim, &(struct cuda_launch){.kernel = k,
-                                                   .blocks = blocks,
-                                                   .tensors = table.row,
-                                                   .n_tensors = table.n,
-                                                   .n_tiles = table.n_tiles,
+                                                   .blocks = how->blocks,
+                                                   .table = &table,
+                                                   .first_row = how->first,
+                                                   .n_rows = how->n,
                                                    .scalars = scalar,
+                                                   .scalar_at = scalar_at,
+                                                   .grads = grads,
                                                    .verdict = &verdict});
 }
 
-static void check_case(struct cases *c, uint32_t i, uint64_t seed, uint32_t skip) {
+static bool takes_part(const struct launch *how, uint32_t t) {
+  bool launched = how->n == 0 || (t >= how->first && t < how->first + how->n);
+  return launched && !how->skip && t != how->without_grad;
+}
+
+static void check_case(struct cases *c, uint32_t i, uint64_t seed,
+                       const struct launch *how) {
   struct cpu_data got[TENSORS], want[TENSORS];
   for (uint32_t t = 0; t < TENSORS; t++) {
-    got[t] = make_data(&c->cpu[i], t, seed);
-    want[t] = make_data(&c->cpu[i], t, seed);
-    if (!skip) {
+    got[t] = make_data(c, i, t, seed);
+    want[t] = make_data(c, i, t, seed);
+    if (takes_part(how, t)) {
       cpu_case_run(&c->cpu[i], &want[t], 0, want[t].n);
     }
   }
-  launch_all(c, i, got, skip, 1 + (uint32_t)seed);
+  launch_all(c, i, got, how);
   for (uint32_t t = 0; t < TENSORS; t++) {
     cpu_data_expect_equal(&c->cpu[i], &got[t], &want[t]);
     cpu_data_free(&got[t]);
@@ -130,8 +170,9 @@ static void check_case(struct cases *c, uint32_t i, uint64_t seed, uint32_t skip
 Test(cuda_shim, kernels_equal_the_cpu_target) {
   struct cases c = cases_open(files, N_FILES);
   for (uint32_t i = 0; i < c.n; i++) {
-    for (uint64_t seed = 0; seed < 4; seed++) {
-      check_case(&c, i, seed, 0);
+    for (uint32_t seed = 0; seed < 4; seed++) {
+      check_case(&c, i, seed,
+                 &(struct launch){.blocks = 1 + seed, .without_grad = UINT32_MAX});
     }
   }
   cases_close(&c);
@@ -139,7 +180,29 @@ Test(cuda_shim, kernels_equal_the_cpu_target) {
 
 Test(cuda_shim, a_skipped_step_changes_nothing) {
   struct cases c = cases_open(files, 1);
-  check_case(&c, 0, 1, 1);
+  check_case(&c, 0, 1,
+             &(struct launch){.blocks = 2, .skip = 1, .without_grad = UINT32_MAX});
+  cases_close(&c);
+}
+
+Test(cuda_shim, parameters_without_a_gradient_are_left_out) {
+  struct cases c = cases_open(files, 2); // the last phase reads no gradient
+  for (uint32_t i = 0; i < c.n; i++) {
+    for (uint32_t t = 0; t < TENSORS; t++) {
+      check_case(&c, i, t, &(struct launch){.blocks = 1 + t % 4, .without_grad = t});
+    }
+  }
+  cases_close(&c);
+}
+
+Test(cuda_shim, any_run_of_rows_is_a_launch) {
+  struct cases c = cases_open(files, 1);
+  for (uint32_t first = 0; first < TENSORS; first++) {
+    for (uint32_t n = 1; first + n <= TENSORS; n++) {
+      struct launch how = {first, n, 0, 1 + n % 3, UINT32_MAX};
+      check_case(&c, 0, n, &how);
+    }
+  }
   cases_close(&c);
 }
 
@@ -164,14 +227,14 @@ Test(cuda_shim, untaken_arms_read_nothing) {
   struct cases c = cases_open(&guarded, 1);
   struct cpu_data got[TENSORS], want[TENSORS];
   for (uint32_t t = 0; t < TENSORS; t++) {
-    got[t] = make_data(&c.cpu[0], t, 1);
-    want[t] = make_data(&c.cpu[0], t, 1);
+    got[t] = make_data(&c, 0, t, 1);
+    want[t] = make_data(&c, 0, t, 1);
     set_first(&c.cpu[0], &got[t]);
     set_first(&c.cpu[0], &want[t]);
     cpu_case_run(&c.cpu[0], &want[t], 0, want[t].n);
     hide_states(&c.cpu[0], &got[t]);
   }
-  launch_all(&c, 0, got, 0, 3);
+  launch_all(&c, 0, got, &(struct launch){.blocks = 3, .without_grad = UINT32_MAX});
   for (uint32_t t = 0; t < TENSORS; t++) {
     for (uint32_t s = 0; s < got[t].n_slots; s++) {
       got[t].tensor[s] = got[t].tensor[s] != NULL ? got[t].tensor[s] : want[t].tensor[s];

@@ -10,37 +10,73 @@
 //   0  param.3 = 1 - lr * wd
 //   1  param.4 = lr * 1.4142135623730951
 // Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 16384 elements.
+// b, b + blocks, ... of 4096 elements.
 
-enum { N_PTRS = 2, BLOCK = 256, LANES = 8, VECTORS = 2 };
-enum { STRIDE = BLOCK * LANES, TILE = 4 * VECTORS * STRIDE };
+enum { BLOCK = 256, LANES = 8, VECTORS = 2 };
+enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+enum bf16 : unsigned short {}; // the upper half of an f32
+
+struct row {
+  const bf16 *p_o;
+  bf16 *p_param;
+  unsigned long long first; // element of the parameter at which the row begins
+  unsigned long long numel;
+  unsigned first_tile;      // tiles of all rows before it
+  unsigned param;           // index into grads and scalar_at
+  unsigned scalars;         // where its numbers begin after scalar_at[param]
+  unsigned unused;
+};
 
 // Start of prelude.cuh
 
-struct tensor {
-  void *ptr[N_PTRS];
-  unsigned long long numel;
-  unsigned first_tile; // tiles of all rows before this one
-  unsigned scalars;    // where its numbers begin
-};
-
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before.
+// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
 static __device__ __forceinline__ unsigned
-find_tensor(const struct tensor *tensors, unsigned n, unsigned row, unsigned tile) {
-  if (row + 1 == n || tile < tensors[row + 1].first_tile) {
-    return row;
+find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
+  const unsigned ahead = tile - rows[row].first_tile;
+  if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
+    row += ahead;
   }
-  unsigned end = n;
-  while (end - row > 1) {
-    const unsigned middle = row + (end - row) / 2;
-    if (tensors[middle].first_tile <= tile) {
-      row = middle;
-    } else {
-      end = middle;
+  unsigned step = 1;
+  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
+    row += step;
+    step *= 2;
+  }
+  while (step > 1) {
+    step /= 2;
+    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
+      row += step;
     }
   }
   return row;
+}
+
+// The tile behind a row's last.
+static __device__ __forceinline__ unsigned end_of(const struct row *t) {
+  return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
+}
+
+// The elements of a row's tile that begins at element `at`.
+static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+                                                     unsigned long long at) {
+  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+}
+
+// The elements of this thread's k-th group in a tile of n.
+static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
+  const unsigned at = k * STRIDE + threadIdx.x * LANES;
+  return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// A parameter without a gradient takes no part; initial states have no gradients at all.
+static __device__ __forceinline__ bool is_left_out(const void *const *grads,
+                                                   unsigned param) {
+  return grads != nullptr && grads[param] == nullptr;
+}
+
+// The first tile of this block that is not before `end`.
+static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) {
+  return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
 struct verdict {
@@ -53,22 +89,23 @@ static __device__ __forceinline__ bool is_wide(const void *p) {
   return (unsigned long long)p % 16 == 0;
 }
 
-// bf16 rests as the upper half of an f32.
-static __device__ __forceinline__ float widen(unsigned half) {
-  return __uint_as_float(half << 16);
+static __device__ __forceinline__ float widen(enum bf16 x) {
+  return __uint_as_float((unsigned)x << 16);
 }
 
-static __device__ __forceinline__ void read_all(float *x, const unsigned short *p) {
+// Elements of 16 bits: 8 an access.
+template <class T>
+static __device__ __forceinline__ void read_all(float *x, const T *p) {
   const uint4 v = *(const uint4 *)p;
   const unsigned pair[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    x[2 * i] = widen(pair[i] & 0xffffu);
-    x[2 * i + 1] = widen(pair[i] >> 16);
+    x[2 * i] = widen((T)(pair[i] & 0xffffu));
+    x[2 * i + 1] = widen((T)(pair[i] >> 16));
   }
 }
 
-static __device__ __forceinline__ float read_one(const unsigned short *p) {
+template <class T> static __device__ __forceinline__ float read_one(const T *p) {
   return widen(*p);
 }
 
@@ -77,7 +114,7 @@ static __device__ __forceinline__ unsigned narrow(float x) {
   return __float_as_uint(x) >> 16;
 }
 
-static __device__ __forceinline__ void write_all(unsigned short *p, const float *x) {
+static __device__ __forceinline__ void write_all(enum bf16 *p, const float *x) {
   unsigned pair[4];
 #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -86,8 +123,37 @@ static __device__ __forceinline__ void write_all(unsigned short *p, const float 
   *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
-static __device__ __forceinline__ void write_one(unsigned short *p, float x) {
-  *p = (unsigned short)narrow(x);
+static __device__ __forceinline__ void write_one(enum bf16 *p, float x) {
+  *p = (enum bf16)narrow(x);
+}
+
+// The first n elements of a group.
+template <class T>
+static __device__ __forceinline__ void read_some(float *x, const T *p, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    read_all(x, p);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      x[j] = read_one(p + j);
+    }
+  }
+}
+
+template <class T>
+static __device__ __forceinline__ void write_some(T *p, const float *x, unsigned n) {
+  if (n == LANES && is_wide(p)) {
+    write_all(p, x);
+    return;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LANES; j++) {
+    if (j < n) {
+      write_one(p + j, x[j]);
+    }
+  }
 }
 
 // To bf16 and back: to nearest even; every NaN becomes 0x7fc0. Integer code, so that denormals are kept.
@@ -100,42 +166,46 @@ static __device__ __forceinline__ float round_bf16(float x) {
 // End of prelude.cuh
 
 extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
-    const struct tensor *tensors, unsigned n_tensors, unsigned n_tiles,
-    const float *scalars, const struct verdict *verdict) {
+    const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
+    const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict) {
   if (verdict->skip != 0) {
     return;
   }
-  unsigned row = 0;
-  for (unsigned tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {
-    row = find_tensor(tensors, n_tensors, row, tile);
-    const struct tensor *t = &tensors[row];
-    const float *s = scalars + t->scalars;
+  const unsigned first_tile = rows[0].first_tile;
+  unsigned row = 0, tile = first_tile + blockIdx.x;
+  while (tile < first_tile + n_tiles) {
+    row = find_row(rows, n_rows, row, tile);
+    const struct row t = rows[row];
+    const unsigned end = end_of(&t);
+    if (is_left_out(grads, t.param)) {
+      tile = skip_to(tile, end);
+      continue;
+    }
+    const float *s = scalars + scalar_at[t.param] + t.scalars;
     const float param_3 = s[0];                                                  // muon.opt: param
     const float param_4 = s[1];                                                  // muon.opt: param
-    const unsigned short *p_o = (const unsigned short *)t->ptr[0];
-    unsigned short *p_param = (unsigned short *)t->ptr[1];
+    const bf16 *p_o = t.p_o;
+    bf16 *p_param = t.p_param;
     const bool wide = is_wide(p_o) && is_wide(p_param);
-    const unsigned long long first = (tile - t->first_tile) * (unsigned long long)TILE;
-    const unsigned long long end = t->numel - first < TILE ? t->numel : first + TILE;
-    for (unsigned long long at = first + threadIdx.x * LANES; at < end; at += VECTORS * STRIDE) {
+    for (; tile < end; tile += gridDim.x) {
+      const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
+      const unsigned long long at = begin + threadIdx.x * LANES;
+      const unsigned n = tile_size(&t, begin);
+      const bool whole = wide && n == TILE;
       // All reads are in flight before the first value is needed.
       float x_o[VECTORS][LANES] = {};
       float x_param[VECTORS][LANES] = {};
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          read_all(x_o[k], p_o + i);
-          read_all(x_param[k], p_param + i);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          read_all(x_o[k], p_o + at + k * STRIDE);
+          read_all(x_param[k], p_param + at + k * STRIDE);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              x_o[k][j] = read_one(p_o + i + j);
-              x_param[k][j] = read_one(p_param + i + j);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          read_some(x_o[k], p_o + at + k * STRIDE, group_size(n, k));
+          read_some(x_param[k], p_param + at + k * STRIDE, group_size(n, k));
         }
       }
 #pragma unroll
@@ -148,19 +218,15 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
           x_param[k][i] = param_9;                                               // muon.opt: param
         }
       }
+      if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
-        const unsigned long long i = at + (unsigned)k * STRIDE;
-        const unsigned n = i >= end ? 0 : end - i < LANES ? end - i : LANES;
-        if (wide && n == LANES) {
-          write_all(p_param + i, x_param[k]);
-        } else {
+        for (int k = 0; k < VECTORS; k++) {
+          write_all(p_param + at + k * STRIDE, x_param[k]);
+        }
+      } else {
 #pragma unroll
-          for (unsigned j = 0; j < LANES; j++) {
-            if (j < n) {
-              write_one(p_param + i + j, x_param[k][j]);
-            }
-          }
+        for (int k = 0; k < VECTORS; k++) {
+          write_some(p_param + at + k * STRIDE, x_param[k], group_size(n, k));
         }
       }
     }
