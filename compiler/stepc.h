@@ -84,6 +84,16 @@ struct stepc_job {
 
   uint64_t
       memory_limit; /* bytes that the compiler may hold, LLVM not counted; 0: no limit */
+
+  /* The plan of this process's rank. */
+  const char *
+      offload; /* where device states rest: NULL or "none": on the device; "host"; "host:0.6" (a share of their bytes) */
+  uint64_t
+      chunk_bytes; /* that stream together; 0: a sixty-fourth of all, 64 MiB to 1 GiB */
+  uint32_t slots;  /* chunks in flight; 0: 4; 3 or more */
+  uint32_t rank;   /* in the model's world */
+  int32_t overlap; /* not 0: the order of the next forward pass rules */
+  uint64_t gpu_memory, host_memory; /* budgets in bytes; 0: none */
 };
 
 /* What steprt_open takes (runtime/steprt.h). The calls below take those that stepc_compile made, no others. */

@@ -2,6 +2,7 @@
 #include "api/driver.h"
 
 #include "base/clock.h"
+#include "emit/cuda_program.h"
 
 #include <unistd.h>
 
@@ -81,8 +82,28 @@ bool driver_compile(struct front *f, const struct driver_input *in, struct drive
   double start = clock_now();
   struct cpu_options o = {.cpu = in->cpu};
   d->cpu = cpu_compile(f, d->ir, &o, &d->ice);
+  d->step = d->cpu != NULL ? cpu_program_step(d->cpu) : NULL;
   d->times.compile = clock_now() - start;
-  return d->cpu != NULL;
+  return d->step != NULL && driver_plan(f, in, d);
+}
+
+bool driver_program(struct front *f, const struct driver_input *in, struct driver *d) {
+  if (in->names_cuda) {
+    struct cuda_options o = {.arch = in->arch};
+    struct cuda_program *p = cuda_program_plan_only(f, d->ir, &o, &d->ice);
+    d->step = p != NULL ? p->step : NULL;
+  } else {
+    d->step = cpu_program_plan_only(f, d->ir, &d->ice);
+  }
+  return d->step != NULL;
+}
+
+bool driver_plan(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  d->plan = plan_make(f, d->job, d->step, &in->plan, &d->ice);
+  d->step->plan = d->plan;
+  d->times.plan = clock_now() - start;
+  return d->plan != NULL;
 }
 
 bool driver_run(struct front *f, const struct driver_input *in, struct driver *d) {

@@ -3,6 +3,7 @@
 #define STEPC_API_DRIVER_H
 
 #include "emit/cpu.h"
+#include "plan/planner.h"
 
 // What to compile.
 struct driver_input {
@@ -19,11 +20,12 @@ struct driver_input {
   struct str arch; // "sm_90a"; empty where --target has none
   const struct setting *define, *set;
   uint32_t n_defines, n_sets;
+  struct plan_options plan;
   struct pass_log log; // after == NULL: none
 };
 
 struct driver_times { // seconds
-  double parse, model, sema, lower, compile;
+  double parse, model, sema, lower, compile, plan;
 };
 
 struct driver {
@@ -33,6 +35,9 @@ struct driver {
   struct job *job;
   struct job_ir *ir;
   struct cpu_program *cpu;
+  struct steprt_program
+      *step; // of driver_compile or driver_program; with its plan after driver_plan
+  struct rt_plan *plan;
   struct driver_times times;
   struct str ice; // an internal error in words; empty: none
 };
@@ -48,7 +53,11 @@ bool driver_parse(struct front *f, const struct driver_input *in, struct driver 
 bool driver_model(struct front *f, const struct driver_input *in, struct driver *d);
 bool driver_job(struct front *f, const struct driver_input *in, struct driver *d);
 bool driver_lower(struct front *f, const struct driver_input *in, struct driver *d);
+// Machine code, then the plan.
 bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d);
+// What planning needs of a program, without machine code: for the CPU, or for CUDA where the target names it.
+bool driver_program(struct front *f, const struct driver_input *in, struct driver *d);
+bool driver_plan(struct front *f, const struct driver_input *in, struct driver *d);
 bool driver_run(struct front *f, const struct driver_input *in,
                 struct driver *d);  // all of them
 void driver_free(struct driver *d); // the machine code; the rest lies on the arena

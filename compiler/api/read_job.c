@@ -142,5 +142,12 @@ bool read_job(struct compiled *p, const struct stepc_job *job, struct str *why) 
   p->input.set = copy_settings(p->arena, j.sets, j.n_sets);
   p->input.n_defines = j.n_defines;
   p->input.n_sets = j.n_sets;
+  p->input.plan = (struct plan_options){.offload = copy(p->arena, j.offload),
+                                        .chunk_bytes = j.chunk_bytes,
+                                        .slots = j.slots,
+                                        .overlap = j.overlap != 0,
+                                        .gpu_memory = j.gpu_memory,
+                                        .host_memory = j.host_memory,
+                                        .rank = j.rank};
   return read_target(p, &j, why) && read_spec(p, &j, why) && read_model(p, &j, why);
 }

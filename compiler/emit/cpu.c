@@ -87,8 +87,17 @@ struct str cpu_emit_text(struct front *f, const struct job_ir *j,
                      : text;
 }
 
-const struct steprt_program *cpu_program_step(const struct cpu_program *p) {
+struct steprt_program *cpu_program_step(const struct cpu_program *p) {
   return &p->plan->program;
+}
+
+struct steprt_program *cpu_program_plan_only(struct front *f, const struct job_ir *j,
+                                             struct str *ice) {
+  *ice = STR("");
+  struct cpu_plan *plan = target_refuse(f, j, STR("cpu"))
+                              ? NULL
+                              : cpu_plan_build(f->arena, j, CPU_STREAM_NUMEL, ice);
+  return plan != NULL && ice->n == 0 && !refuse_large(f, plan) ? &plan->program : NULL;
 }
 
 const struct str *cpu_program_notes(const struct cpu_program *p, uint32_t *n) {

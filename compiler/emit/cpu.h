@@ -17,7 +17,11 @@ struct
 // when anything was refused (reported in f->diags) or LLVM failed (`*ice` says why: exit 70).
 struct cpu_program *cpu_compile(struct front *f, const struct job_ir *j,
                                 const struct cpu_options *o, struct str *ice);
-const struct steprt_program *cpu_program_step(const struct cpu_program *p);
+struct steprt_program *
+cpu_program_step(const struct cpu_program *p); // `plan` is left to the planner
+// The program alone, its kernels without code: what planning needs. LLVM takes no part.
+struct steprt_program *cpu_program_plan_only(struct front *f, const struct job_ir *j,
+                                             struct str *ice);
 // What was replaced by something else and why, a line each (DESIGN L5).
 const struct str *cpu_program_notes(const struct cpu_program *p, uint32_t *n);
 void cpu_program_free(struct cpu_program *p); // accepts NULL

@@ -183,6 +183,8 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
   struct steprt_program *s = &plan->program;
   s->version = RT_PROGRAM_VERSION;
   s->target = "cpu";
+  s->squares[RT_F32] = s->squares[RT_BF16] = s->squares[RT_F16] = RT_NO_ID;
+  s->merge = s->judge = RT_NO_ID;
   set_job(&p, s);
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     add_param(&p, i);

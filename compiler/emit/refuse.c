@@ -37,31 +37,15 @@ static void check_dtypes(struct refuser *r, const struct rule *rule,
   }
 }
 
-static const char *sharding_of(const struct model *m, const struct model_param *p) {
-  for (uint32_t i = 0; i < p->n_places; i++) {
-    if (m->axis[p->place[i].axis].size > 1) {
-      return "a sharded parameter";
-    }
-  }
-  return p->on_axis.n != 0     ? "a parameter that rests on some ranks only"
-         : p->flat_axis.n != 0 ? "a parameter in a flat buffer"
-                               : NULL;
-}
-
 static void check_model(struct refuser *r) {
   const struct job *job = r->j->job;
-  bool seen_dtype[2 * (ST_Q8U + 1)] = {0}, seen_sharding = false;
+  bool seen_dtype[2 * (ST_Q8U + 1)] = {0};
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     const struct model_param *p = &job->model->param[i];
     if (job->param[i].rule == UINT32_MAX) {
       continue;
     }
     check_dtypes(r, job->rule[job->param[i].rule], p, seen_dtype);
-    const char *sharding = sharding_of(job->model, p);
-    if (sharding != NULL && !seen_sharding) {
-      seen_sharding = true;
-      refuse(r, NO_SPAN, str_fmt(r->f->arena, "%s (`%.*s`)", sharding, STR_FMT(p->name)));
-    }
   }
 }
 

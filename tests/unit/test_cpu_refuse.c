@@ -99,23 +99,6 @@ Test(cpu_job, refuses_phases_of_too_many_tensors) {
   arena_free(a);
 }
 
-// Each says once what is missing, however many parameters it concerns.
-Test(cpu_job, refuses_models_that_are_sharded) {
-  struct cpu_job j = open_gpt();
-  struct model_axis axis = {STR("fsdp"), 2, 1};
-  struct model_place place = {0, 0};
-  j.model->axis = &axis;
-  j.model->n_axes = 1;
-  for (uint32_t i = 0; i < j.model->n_params; i++) {
-    j.model->param[i].place = &place;
-    j.model->param[i].n_places = 1;
-  }
-  cr_expect_null(cpu_job_compile(&j, "native"));
-  cr_expect(strstr(cpu_job_said(&j), "a sharded parameter (`wte.weight`)") != NULL);
-  cr_expect_eq(j.front.diags->n_errors, 1);
-  cpu_job_close(&j);
-}
-
 static void expect_cpu_error(const char *cpu, const char *code) {
   struct cpu_job j = open_gpt();
   cr_expect_null(cpu_job_compile(&j, cpu));
