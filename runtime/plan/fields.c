@@ -55,13 +55,29 @@ static const struct rt_field totals[] = {
     RT_FIELD(U64, rt_plan_totals, stores),   RT_FIELD(U64, rt_plan_totals, read),
     RT_FIELD(U64, rt_plan_totals, written),  RT_FIELD(U64, rt_plan_totals, flops),
 };
+static const struct rt_field estimate[] = {
+    // of every operation
+    RT_FIELD_AS(U64, rt_op, bytes_read, "read"),
+    RT_FIELD_AS(U64, rt_op, bytes_written, "written"),
+    RT_FIELD(U64, rt_op, flops),
+};
+static const struct rt_field matrix[] = {
+    // of ORTHO
+    RT_FIELD_AS(U32, rt_op, kernel, "iteration"),
+    RT_FIELD_AS(U64, rt_op, rows, "matrix_rows"),
+    RT_FIELD_AS(U64, rt_op, cols, "matrix_cols"),
+    RT_FIELD(U32, rt_op, in_bytes),
+    RT_FIELD(U32, rt_op, out_bytes),
+};
 const struct rt_fields rt_configuration_fields = RT_FIELDS(configuration),
                        rt_memory_fields = RT_FIELDS(memory),
                        rt_param_fields = RT_FIELDS(param),
                        rt_kernel_fields = RT_FIELDS(kernel),
                        rt_unit_fields = RT_FIELDS(unit),
                        rt_chunk_fields = RT_FIELDS(chunk),
-                       rt_totals_fields = RT_FIELDS(totals);
+                       rt_totals_fields = RT_FIELDS(totals),
+                       rt_estimate_fields = RT_FIELDS(estimate),
+                       rt_matrix_fields = RT_FIELDS(matrix);
 
 static void write_id(struct rt_text *t, uint32_t id) {
   if (id == RT_NO_ID) {

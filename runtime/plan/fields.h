@@ -25,11 +25,14 @@ struct rt_fields {
 };
 #define RT_FIELD(KIND, type, member)                                                     \
   {#member, offsetof(struct type, member), RT_FIELD_##KIND}
+#define RT_FIELD_AS(KIND, type, member, key)                                             \
+  {key, offsetof(struct type, member), RT_FIELD_##KIND}
 #define RT_FIELDS(rows) {rows, sizeof(rows) / sizeof *(rows)}
 
 // The tables of a plan.
 extern const struct rt_fields rt_configuration_fields, rt_memory_fields, rt_param_fields,
-    rt_kernel_fields, rt_unit_fields, rt_chunk_fields, rt_totals_fields;
+    rt_kernel_fields, rt_unit_fields, rt_chunk_fields, rt_totals_fields,
+    rt_estimate_fields, rt_matrix_fields;
 
 // Adds all members of `base` to the open object.
 void rt_fields_write(struct rt_text *t, const struct rt_fields *f, const void *base);

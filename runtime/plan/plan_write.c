@@ -39,6 +39,19 @@ static void write_u64s(struct rt_text *t, const char *key, const uint64_t *x,
   rt_text_put(t, "]");
 }
 
+static void write_state(struct rt_text *t, const struct rt_state_home *s) {
+  rt_text_comma(t);
+  rt_text_put(t, "[");
+  rt_text_string(t, s->name);
+  rt_text_comma(t);
+  rt_text_string(t, s->storage < RT_N_STORAGES ? rt_storage_names[s->storage] : "");
+  rt_text_comma(t);
+  rt_plan_write_at(t, s->at);
+  rt_text_comma(t);
+  rt_text_u64(t, s->bytes);
+  rt_text_put(t, "]");
+}
+
 static void write_params(struct rt_text *t, const struct rt_plan *plan) {
   open_list(t, "params");
   for (uint32_t i = 0; i < plan->n_params; i++) {
@@ -50,12 +63,7 @@ static void write_params(struct rt_text *t, const struct rt_plan *plan) {
     rt_text_key(t, "states");
     rt_text_put(t, "[");
     for (uint32_t s = p->first_state; s < p->first_state + p->n_states; s++) {
-      rt_text_comma(t);
-      rt_text_put(t, "[");
-      rt_plan_write_at(t, plan->state[s].at);
-      rt_text_comma(t);
-      rt_text_u64(t, plan->state[s].bytes);
-      rt_text_put(t, "]");
+      write_state(t, &plan->state[s]);
     }
     rt_text_put(t, "]}");
   }

@@ -1,6 +1,7 @@
 // plan.json, written: operations with their rows and copies.
 #include "plan/plan_write.h"
 
+#include "plan/fields.h"
 #include "plan/names.h"
 
 void rt_plan_write_at(struct rt_text *t, struct rt_at at) {
@@ -81,14 +82,6 @@ static void write_events(struct rt_text *t, const struct rt_plan *plan,
   }
 }
 
-static void write_matrix(struct rt_text *t, const struct rt_op *op) {
-  rt_text_member_u64(t, "iteration", op->kernel);
-  rt_text_member_u64(t, "rows_of_one", op->rows);
-  rt_text_member_u64(t, "cols_of_one", op->cols);
-  rt_text_member_u64(t, "in_bytes", op->in_bytes);
-  rt_text_member_u64(t, "out_bytes", op->out_bytes);
-}
-
 static void write_op(struct rt_text *t, const struct rt_plan *plan,
                      const struct rt_op *op) {
   rt_text_member_string(t, "kind", op->kind < RT_N_OP_KINDS ? rt_op_names[op->kind] : "");
@@ -99,7 +92,7 @@ static void write_op(struct rt_text *t, const struct rt_plan *plan,
   if (op->kind == RT_OP_MAP || (op->kind == RT_OP_REDUCE && op->kernel != RT_NO_ID)) {
     rt_text_member_u64(t, "kernel", op->kernel);
   } else if (op->kind == RT_OP_ORTHO) {
-    write_matrix(t, op);
+    rt_fields_write(t, &rt_matrix_fields, op);
   }
   write_events(t, plan, op);
   if (op->work_bytes > 0) {
@@ -110,9 +103,7 @@ static void write_op(struct rt_text *t, const struct rt_plan *plan,
     rt_text_u64(t, op->work_bytes);
     rt_text_put(t, "]");
   }
-  rt_text_member_u64(t, "read", op->bytes_read);
-  rt_text_member_u64(t, "written", op->bytes_written);
-  rt_text_member_u64(t, "flops", op->flops);
+  rt_fields_write(t, &rt_estimate_fields, op);
   write_pieces(t, plan, op);
 }
 
