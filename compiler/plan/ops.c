@@ -27,8 +27,7 @@ void op_wait(struct plan_builder *b, struct rt_op *op, uint32_t event) {
 }
 
 void put_op(struct plan_builder *b, bool is_init, struct rt_op op) {
-  if (is_init) { // once and for no step: of no chunk
-    op.chunk = RT_NO_ID;
+  if (is_init) {
     VEC_PUSH(b->arena, b->init, op);
   } else {
     VEC_PUSH(b->arena, b->op, op);

@@ -14,7 +14,7 @@ static bool exchanges(const struct plan_builder *b) {
 
 // Are gradients of this storage summed here? Where a rank counts none, it sums nothing of the first storage in use.
 static bool sums_storage(const struct plan_builder *b, uint32_t storage) {
-  uint32_t first = RT_NO_ID;
+  uint32_t first = RT_F16 + 1;
   bool counts_any = false;
   for (uint32_t i = 0; i < b->program->n_params; i++) {
     const struct rt_plan_param *p = &b->param[i];
@@ -27,7 +27,7 @@ static bool sums_storage(const struct plan_builder *b, uint32_t storage) {
       first = p->grad < first ? p->grad : first;
     }
   }
-  return !counts_any && first == storage;
+  return !counts_any && storage == (first <= RT_F16 ? first : RT_F32);
 }
 
 static uint64_t sums_at(const struct plan_builder *b) {

@@ -49,8 +49,8 @@ static bool refuse_cut_matrices(struct plan_builder *b) {
                             p->name, cut_text(b, p));
       if (n[u] > 1) {
         diag_note(b->f->diags, d, NO_SPAN,
-                  str_fmt(b->arena, "so do %u more of the use line `%.*s`", n[u] - 1,
-                          STR_FMT(b->job->use[u].label)));
+                  str_fmt(b->arena, "the same holds for %u more of the use line `%.*s`",
+                          n[u] - 1, STR_FMT(b->job->use[u].label)));
       }
       ok = false;
     }

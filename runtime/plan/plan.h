@@ -214,7 +214,8 @@ struct rt_plan {
   uint32_t n_chunks;
 
   // The list: operations of begin first (chunk == RT_NO_ID), then those of each chunk, together and in order.
-  // `init` are those that bind runs once, after all states were zeroed: initial values, alike in shape.
+  // `init` are those that bind runs once, after all states were zeroed: MAP of initial phases, by chunk, and where the
+  // chunk has a slot its LOAD before them and its STORE behind, with the same events.
   const struct rt_op *op, *init;
   uint32_t n_ops, n_init;
   uint32_t n_begin; // operations of begin

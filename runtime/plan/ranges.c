@@ -47,7 +47,7 @@ static bool map_rows(const struct rt_plan *plan, const struct rt_op *op,
 
 static bool map(const struct rt_plan *plan, const struct rt_op *op,
                 const struct ranges *r) {
-  bool is_init = op->chunk == RT_NO_ID; // run by bind: no step, no verdict
+  bool is_init = plan->n_init != 0 && op >= plan->init && op < plan->init + plan->n_init;
   return (is_init || reads_upload(r)) &&
          (is_init || !rt_plan_judges(plan) ||
           reads(r, step_at(RT_STEP_VERDICT), sizeof(struct rt_verdict))) &&

@@ -23,7 +23,7 @@ static const struct refusal {
     {"`e` is sharded along axis `fsdp` in dimension 2",
      MODEL(FSDP, PARAM("e", "[8, 64, 64]", ", \"place\": {\"fsdp\": 2}")),
      {.rank = 0}},
-    {"so do 2 more of the use line `muon`",
+    {"the same holds for 2 more of the use line `muon`",
      MODEL(FSDP, PARAM("w.{0..2}", "[64, 64]", ", \"place\": {\"fsdp\": 0}")),
      {.rank = 0}},
     {"`w` lies in flat buffers along axis `fsdp`",
