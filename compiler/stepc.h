@@ -39,8 +39,9 @@ typedef enum stepc_status {
   STEPC_BAD_ARGUMENT = -1, /* the call is wrong: stepc_program_error tells how */
   STEPC_BAD_INPUT = -2,    /* the spec, the model or a setting is: see the diagnostics */
   STEPC_NO_MEMORY = -3,
-  STEPC_IO = -4,      /* a file cannot be read: see the diagnostics */
-  STEPC_INTERNAL = -9 /* a bug of stepc: stepc_program_error tells which */
+  STEPC_IO = -4,         /* a file cannot be read: see the diagnostics */
+  STEPC_NO_LIBRARY = -5, /* NVRTC or a CUDA device is missing: see the diagnostics */
+  STEPC_INTERNAL = -9    /* a bug of stepc: stepc_program_error tells which */
 } stepc_status;
 STEPC_API const char *stepc_status_text(stepc_status s);
 STEPC_API const char *stepc_version(void); /* "0.1.0" */
@@ -77,7 +78,8 @@ struct stepc_job {
   const struct stepc_param *params;
   uint32_t n_params;
 
-  const char *target;         /* NULL or "cpu": this machine; "cpu:x86-64-v3" */
+  const char *
+      target; /* NULL or "cpu": this machine; "cpu:x86-64-v3"; "cuda": device 0; "cuda:sm_90a" */
   const char *const *defines; /* of statics: "ns=polar_express", "rest.amsgrad=true" */
   const char *const *sets;    /* of hypers: "lr=0.1", "rest.wd=0" */
   uint32_t n_defines, n_sets;

@@ -5,14 +5,16 @@
 
 #include <stdlib.h>
 
-static bool names_environment(const struct diags *d) {
+// What the errors say of the environment; STEPC_BAD_INPUT when nothing.
+static stepc_status status_of(const struct diags *d) {
   for (uint32_t i = 0; i < d->list.n; i++) {
     const struct diag *g = d->list.v[i];
-    if (g->severity == SEV_ERROR && str_starts(str_of(diag_info(g->code)->code), "E00")) {
-      return true;
+    struct str code = str_of(diag_info(g->code)->code);
+    if (g->severity == SEV_ERROR && str_starts(code, "E00")) {
+      return str_is(code, "E0001") ? STEPC_IO : STEPC_NO_LIBRARY;
     }
   }
-  return false;
+  return STEPC_BAD_INPUT;
 }
 
 // The first error in the order shown stands for all.
@@ -37,7 +39,7 @@ static stepc_status compile_job(struct compiled *p, const struct stepc_job *job)
   bool made = driver_run(f, in, d);
   keep_records(p);
   if (made) {
-    p->step = *cpu_program_step(d->cpu);
+    p->step = *d->step;
     return STEPC_OK;
   }
   if (d->ice.n != 0 || p->diags.n_errors == 0) {
@@ -46,7 +48,7 @@ static stepc_status compile_job(struct compiled *p, const struct stepc_job *job)
     return STEPC_INTERNAL;
   }
   p->error = first_error(p);
-  return names_environment(&p->diags) ? STEPC_IO : STEPC_BAD_INPUT;
+  return status_of(&p->diags);
 }
 
 // Forgets all but the fact that memory ran out.

@@ -2,7 +2,7 @@
 #include "api/driver.h"
 
 #include "base/clock.h"
-#include "emit/cuda_program.h"
+#include "emit/cuda_device.h"
 
 #include <unistd.h>
 
@@ -78,18 +78,60 @@ bool driver_lower(struct front *f, const struct driver_input *in, struct driver 
   return d->ir != NULL;
 }
 
-bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d) {
-  double start = clock_now();
+static bool compile_cpu(struct front *f, const struct driver_input *in,
+                        struct driver *d) {
   struct cpu_options o = {.cpu = in->cpu};
   d->cpu = cpu_compile(f, d->ir, &o, &d->ice);
-  d->step = d->cpu != NULL ? cpu_program_step(d->cpu) : NULL;
+  if (d->cpu == NULL) {
+    return false;
+  }
+  d->step = cpu_program_step(d->cpu);
+  d->note = cpu_program_notes(d->cpu, &d->n_notes);
+  return true;
+}
+
+// The architecture named, else that of this machine's device.
+static bool find_arch(struct front *f, const struct driver_input *in, struct str *arch) {
+  struct str why;
+  *arch = in->arch.n != 0 ? in->arch : cuda_device_arch(f->arena, 0, &why);
+  if (arch->n == 0) {
+    DIAG(f->diags, NO_SPAN, E0003, why);
+  }
+  return arch->n != 0;
+}
+
+static bool compile_cuda(struct front *f, const struct driver_input *in,
+                         struct driver *d) {
+  struct cuda_options o;
+  struct str why;
+  if (!find_arch(f, in, &o.arch)) {
+    return false;
+  }
+  switch (cuda_compile(f, d->ir, &o, &d->cuda, &why)) {
+  case CUDA_FINE: break;
+  case CUDA_REFUSED: return false;
+  case CUDA_NO_NVRTC: DIAG(f->diags, NO_SPAN, E0002, why); return false;
+  case CUDA_BROKEN: d->ice = why; return false;
+  }
+  d->step = d->cuda->step;
+  d->note = d->cuda->note.v;
+  d->n_notes = d->cuda->note.n;
+  return true;
+}
+
+bool driver_compile(struct front *f, const struct driver_input *in, struct driver *d) {
+  double start = clock_now();
+  bool made = in->names_cuda ? compile_cuda(f, in, d) : compile_cpu(f, in, d);
   d->times.compile = clock_now() - start;
-  return d->step != NULL && driver_plan(f, in, d);
+  return made && driver_plan(f, in, d);
 }
 
 bool driver_program(struct front *f, const struct driver_input *in, struct driver *d) {
   if (in->names_cuda) {
-    struct cuda_options o = {.arch = in->arch};
+    struct cuda_options o;
+    if (!find_arch(f, in, &o.arch)) {
+      return false;
+    }
     struct cuda_program *p = cuda_program_plan_only(f, d->ir, &o, &d->ice);
     d->step = p != NULL ? p->step : NULL;
   } else {

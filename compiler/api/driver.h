@@ -3,6 +3,7 @@
 #define STEPC_API_DRIVER_H
 
 #include "emit/cpu.h"
+#include "emit/cuda_program.h"
 #include "plan/planner.h"
 
 // What to compile.
@@ -34,7 +35,10 @@ struct driver {
   struct model *model;
   struct job *job;
   struct job_ir *ir;
-  struct cpu_program *cpu;
+  struct cpu_program *cpu;   // NULL for CUDA
+  struct cuda_program *cuda; // NULL for the CPU
+  const struct str *note;    // what the back end replaced by something else, and why
+  uint32_t n_notes;
   struct steprt_program
       *step; // of driver_compile or driver_program; with its plan after driver_plan
   struct rt_plan *plan;

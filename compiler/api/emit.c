@@ -90,7 +90,7 @@ stepc_status stepc_program_emit(struct steprt_program *program, const char *kind
     return STEPC_BAD_ARGUMENT;
   }
   *text = "";
-  if (kind == NULL || p == NULL || p->driver.cpu == NULL) {
+  if (kind == NULL || p == NULL || p->driver.step == NULL) {
     return STEPC_BAD_ARGUMENT;
   }
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

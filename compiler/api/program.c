@@ -14,6 +14,7 @@ const char *stepc_status_text(stepc_status s) {
   case STEPC_BAD_INPUT: return "bad input";
   case STEPC_NO_MEMORY: return "out of memory";
   case STEPC_IO: return "a file cannot be read";
+  case STEPC_NO_LIBRARY: return "a library or a device is missing";
   case STEPC_INTERNAL: return "internal error";
   }
   return "unknown status";

@@ -112,10 +112,10 @@ static void count_bytes(struct stepc_summary *s, const struct steprt_program *st
   }
 }
 
-static void keep_code(struct compiled *p, const struct cpu_program *cpu) {
+static void keep_code(struct compiled *p, const struct driver *d) {
   struct stepc_summary *s = &p->records.summary;
-  const struct steprt_program *step = cpu_program_step(cpu);
-  const struct str *note = cpu_program_notes(cpu, &s->n_notes);
+  const struct steprt_program *step = d->step;
+  s->n_notes = d->n_notes;
   s->n_kernels = step->n_kernels;
   count_bytes(s, step);
   p->records.kernel = ARENA_ARRAY(p->arena, struct stepc_kernel_info, s->n_kernels);
@@ -129,7 +129,7 @@ static void keep_code(struct compiled *p, const struct cpu_program *cpu) {
   }
   p->records.note = ARENA_ARRAY(p->arena, const char *, s->n_notes);
   for (uint32_t i = 0; i < s->n_notes; i++) {
-    p->records.note[i] = str_cstr(p->arena, note[i]);
+    p->records.note[i] = str_cstr(p->arena, d->note[i]);
   }
 }
 
@@ -145,8 +145,8 @@ void keep_records(struct compiled *p) {
   if (p->driver.job != NULL) {
     keep_job(p, p->driver.job);
   }
-  if (p->driver.cpu != NULL) {
-    keep_code(p, p->driver.cpu);
+  if (p->driver.step != NULL) {
+    keep_code(p, &p->driver);
   }
   p->messages = str_cstr(p->arena, diag_render(&p->diags, DIAG_TEXT, false, p->arena));
 }

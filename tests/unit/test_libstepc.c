@@ -3,7 +3,10 @@
 #include "stepc.h"
 #include "steprt.h"
 
+#include "plan/program.h"
+
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <fenv.h>
 #include <math.h>
 #include <pthread.h>
@@ -249,8 +252,8 @@ Test(libstepc, refuses_wrong_calls) {
   j = job;
   j.target = "tpu";
   expect_refused(j, STEPC_BAD_ARGUMENT, "`tpu`");
-  j.target = "cuda:sm_90a";
-  expect_refused(j, STEPC_BAD_ARGUMENT, "CUDA");
+  j.target = "cuda:sm90";
+  expect_refused(j, STEPC_BAD_ARGUMENT, "sm90");
   struct stepc_param odd[2] = {params[0], params[1]};
   j = job;
   j.params = odd;
@@ -460,4 +463,42 @@ Test(libstepc, emitting_runs_out_of_memory) {
     }
     stepc_program_free(p);
   }
+}
+
+// E0002: no NVRTC compiles for it any more. E0003: only where there is no device.
+Test(libstepc, cuda_needs_a_compiler_and_a_device_or_its_name) {
+  struct stepc_job job = {.size = sizeof job,
+                          .spec = "specs/gpt.opt",
+                          .model = "tests/models/tiny.json",
+                          .target = "cuda:sm_10"};
+  expect_refused(job, STEPC_NO_LIBRARY, "NVRTC");
+  job.target = "cuda";
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver != NULL) {
+    dlclose(driver);
+  } else {
+    expect_refused(job, STEPC_NO_LIBRARY, "libcuda.so.1");
+  }
+}
+
+Test(libstepc, cuda_programs_hold_their_code) {
+  struct stepc_job job = {.size = sizeof job,
+                          .spec = "specs/gpt.opt",
+                          .model = "tests/models/tiny.json",
+                          .target = "cuda:sm_90a"};
+  struct steprt_program *p = compile(&job);
+  cr_assert_str_eq(p->target, "cuda:sm_90a");
+  cr_assert_neq(p->n_kernels, 0);
+  for (uint32_t i = 0; i < p->n_kernels; i++) {
+    const struct rt_kernel *k = &p->kernel[i];
+    cr_expect(k->image_bytes > 4 && memcmp(k->image, "\177ELF", 4) == 0, "%s", k->name);
+    cr_expect(k->registers > 0 && k->spilled == 0 && k->block > 0, "%s", k->name);
+  }
+  cr_expect_neq(p->squares[RT_F32], RT_NO_ID);
+  cr_expect_eq(p->squares[RT_BF16], RT_NO_ID);
+  cr_expect_neq(p->judge, RT_NO_ID);
+  cr_assert_eq(p->n_ortho, 1);
+  cr_expect_neq(p->ortho->kernel[RT_ORTHO_SCALE], RT_NO_ID);
+  cr_expect_eq(p->ortho->kernel[RT_ORTHO_FACTOR], RT_NO_ID);
+  stepc_program_free(p);
 }
