@@ -17,7 +17,7 @@ steprt_status rt_plan_bad(const struct plan_check *c, const char *format, ...) {
 steprt_status rt_op_bad(const struct plan_check *c, const struct rt_op *op,
                         const char *format, ...) {
   const struct rt_plan *p = c->plan;
-  bool is_init = op >= p->init && op < p->init + p->n_init;
+  bool is_init = rt_is_init(p, op);
   char text[400];
   va_list ap;
   va_start(ap, format);

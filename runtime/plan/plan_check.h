@@ -29,6 +29,18 @@ __attribute__((format(printf, 3, 4))) steprt_status rt_op_bad(const struct plan_
                                                               const char *format, ...);
 steprt_status rt_plan_check_no_memory(const struct plan_check *c);
 
+static inline bool rt_is_init(const struct rt_plan *p, const struct rt_op *op) {
+  return p->n_init != 0 && op >= p->init && op < p->init + p->n_init;
+}
+// Where the operations end that follow op[i] and are of its chunk.
+static inline uint32_t rt_chunk_end(const struct rt_op *op, uint32_t i, uint32_t n) {
+  uint32_t end = i + 1;
+  while (end < n && op[end].chunk == op[i].chunk) {
+    end++;
+  }
+  return end;
+}
+
 // Bytes [offset, offset + bytes) of `size`.
 static inline bool rt_within(uint64_t offset, uint64_t bytes, uint64_t size) {
   return offset <= size && bytes <= size - offset;

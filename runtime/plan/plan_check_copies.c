@@ -1,6 +1,8 @@
 // Copies between the host slab and the slots: within both, none twice, and only states of their own chunk.
 #include "plan/plan_check.h"
 
+#include "plan/names.h"
+
 #include <stdlib.h>
 
 // A state on the host, or a copy of an operation, by its place in the slab.
@@ -29,31 +31,31 @@ static const char *fault_of_copy(const struct rt_plan *p, const struct rt_op *op
              : "it lies outside of the chunk's slot";
 }
 
-static steprt_status check_chunk(struct plan_check *c, uint32_t chunk,
-                                 struct host_ranges *copies, uint32_t kind) {
+// The copies of that kind among operations of one chunk. In a step they are all that the chunk streams.
+static steprt_status check_chunk(struct plan_check *c, const struct rt_op *op, uint32_t n,
+                                 uint32_t kind, struct host_ranges *copies) {
   const struct rt_plan *p = c->plan;
-  const struct rt_chunk *k = &p->chunk[chunk];
-  uint64_t bytes = 0;
-  for (uint32_t i = k->first_op; i < k->first_op + k->n_ops; i++) {
-    const struct rt_op *op = &p->op[i];
-    for (uint32_t r = op->first; op->kind == kind && r < op->first + op->n; r++) {
-      const char *fault = fault_of_copy(p, op, &p->copy[r]);
+  uint64_t bytes = 0, streams = p->chunk[op->chunk].bytes;
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t r = op[i].first; op[i].kind == kind && r < op[i].first + op[i].n; r++) {
+      const struct rt_copy *copy = &p->copy[r];
+      const char *fault = fault_of_copy(p, &op[i], copy);
       if (fault != NULL) {
-        return rt_op_bad(c, op, "copy %u: %s", r - op->first, fault);
+        return rt_op_bad(c, &op[i], "copy %u: %s", r - op[i].first, fault);
       }
-      bytes +=
-          p->copy[r]
-              .bytes; // at most 2^32 of 2^53 each: may wrap, then it differs below or is refused as twice
-      copies->v[copies->n++] = (struct host_range){
-          p->copy[r].host, p->copy[r].host + p->copy[r].bytes, p->copy[r].unit, op};
+      if (__builtin_add_overflow(bytes, copy->bytes, &bytes)) {
+        return rt_op_bad(c, &op[i], "its copies overflow");
+      }
+      copies->v[copies->n++] =
+          (struct host_range){copy->host, copy->host + copy->bytes, copy->unit, &op[i]};
     }
   }
-  return bytes == k->bytes
+  return bytes == streams || rt_is_init(p, op)
              ? STEPRT_OK
              : rt_plan_bad(
-                   c, "chunk %u: it says that it streams %llu bytes, its %s are of %llu",
-                   chunk, (unsigned long long)k->bytes,
-                   kind == RT_OP_LOAD ? "loads" : "stores", (unsigned long long)bytes);
+                   c, "chunk %u: it says that it streams %llu bytes; its %ss copy %llu",
+                   op->chunk, (unsigned long long)streams, rt_op_names[kind],
+                   (unsigned long long)bytes);
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -108,26 +110,35 @@ static steprt_status check_owners(struct plan_check *c, const struct host_ranges
   return STEPRT_OK;
 }
 
+static steprt_status check_list(struct plan_check *c, const struct rt_op *op, uint32_t n,
+                                uint32_t kind, const struct host_ranges *states) {
+  struct host_ranges copies = {0};
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    most += op[i].kind == kind ? op[i].n : 0;
+  }
+  copies.v = rt_pool_alloc(&c->pool, most, sizeof *copies.v);
+  if (copies.v == NULL) {
+    return rt_plan_check_no_memory(c);
+  }
+  for (uint32_t i = 0, end; i < n; i = end) {
+    end = rt_chunk_end(op, i, n);
+    RT_TRY(check_chunk(c, &op[i], end - i, kind, &copies));
+  }
+  qsort(copies.v, copies.n, sizeof *copies.v, by_begin);
+  return check_owners(c, &copies, states);
+}
+
 steprt_status rt_plan_check_copies(struct plan_check *c) {
   static const uint32_t kinds[] = {RT_OP_LOAD, RT_OP_STORE};
   const struct rt_plan *p = c->plan;
   struct host_ranges states = {0};
   RT_TRY(find_states(c, &states));
   for (int k = 0; k < 2; k++) {
-    struct host_ranges copies = {0};
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-      n += p->op[i].kind == kinds[k] ? p->op[i].n : 0;
+    RT_TRY(check_list(c, p->init, p->n_init, kinds[k], &states));
+    if (p->n_begin < p->n_ops) {
+      RT_TRY(check_list(c, &p->op[p->n_begin], p->n_ops - p->n_begin, kinds[k], &states));
     }
-    copies.v = rt_pool_alloc(&c->pool, n, sizeof *copies.v);
-    if (copies.v == NULL) {
-      return rt_plan_check_no_memory(c);
-    }
-    for (uint32_t i = 0; i < p->n_chunks; i++) {
-      RT_TRY(check_chunk(c, i, &copies, kinds[k]));
-    }
-    qsort(copies.v, copies.n, sizeof *copies.v, by_begin);
-    RT_TRY(check_owners(c, &copies, &states));
   }
   return STEPRT_OK;
 }

@@ -6,8 +6,9 @@
 enum { NO_LANE = RT_N_LANES };
 
 struct signals {
-  uint8_t *lane;   // by event: of the operations that signal it
-  uint32_t *chunk; // by event: 1 + the chunk that signalled it last
+  uint8_t *lane; // by event: of the operations that signal it
+  uint32_t *
+      chunk; // by event: 1 + the chunk that signalled it last in this list; UINT32_MAX: none yet
 };
 
 static steprt_status check_table(struct plan_check *c) {
@@ -58,7 +59,7 @@ static steprt_status check_signal(struct plan_check *c, const struct rt_op *op,
                      rt_lane_names[*lane]);
   }
   *lane = (uint8_t)op->lane;
-  s->chunk[op->signal] = op->chunk + 1; // begin: 0, as before any
+  s->chunk[op->signal] = op->chunk + 1; // begin: 0
   return STEPRT_OK;
 }
 
@@ -76,7 +77,7 @@ static steprt_status check_waits(struct plan_check *c, const struct rt_op *op,
     }
     const struct rt_event *e = &p->event[id];
     // Only a slot's being free is left from the chunk before; all else comes from this one.
-    bool signalled = s->lane[id] != NO_LANE && s->chunk[id] == op->chunk + 1;
+    bool signalled = s->chunk[id] == op->chunk + 1;
     if (e->kind != RT_EVENT_FREE && !signalled) {
       return rt_op_bad(c, op,
                        "it waits for `%s`, which no op before it in its chunk signals: "
@@ -87,17 +88,27 @@ static steprt_status check_waits(struct plan_check *c, const struct rt_op *op,
   return STEPRT_OK;
 }
 
-static steprt_status check_waited(struct plan_check *c, const struct signals *s) {
+static steprt_status check_waited(struct plan_check *c, const struct signals *s,
+                                  const struct rt_op *op, uint32_t n) {
   const struct rt_plan *p = c->plan;
   char buf[RT_EVENT_TEXT];
-  for (uint32_t i = 0; i < p->n_ops; i++) {
-    const struct rt_op *op = &p->op[i];
-    for (uint32_t k = op->first_wait; k < op->first_wait + op->n_waits; k++) {
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = op[i].first_wait; k < op[i].first_wait + op[i].n_waits; k++) {
       if (s->lane[p->wait[k]] == NO_LANE) {
-        return rt_op_bad(c, op, "it waits for `%s`, which nothing signals",
+        return rt_op_bad(c, &op[i], "it waits for `%s`, which nothing signals",
                          rt_event_text(&p->event[p->wait[k]], buf));
       }
     }
+  }
+  return STEPRT_OK;
+}
+
+static steprt_status check_list(struct plan_check *c, struct signals *s,
+                                const struct rt_op *op, uint32_t n) {
+  memset(s->chunk, 0xff, c->plan->n_events * sizeof *s->chunk);
+  for (uint32_t i = 0; i < n; i++) {
+    RT_TRY(check_waits(c, &op[i], s));
+    RT_TRY(check_signal(c, &op[i], s));
   }
   return STEPRT_OK;
 }
@@ -110,12 +121,9 @@ steprt_status rt_plan_check_events(struct plan_check *c) {
   if (s.lane == NULL || s.chunk == NULL) {
     return rt_plan_check_no_memory(c);
   }
-  for (uint32_t i = 0; i < p->n_events; i++) {
-    s.lane[i] = NO_LANE;
-  }
-  for (uint32_t i = 0; i < p->n_ops; i++) {
-    RT_TRY(check_waits(c, &p->op[i], &s));
-    RT_TRY(check_signal(c, &p->op[i], &s));
-  }
-  return check_waited(c, &s);
+  memset(s.lane, NO_LANE, p->n_events);
+  RT_TRY(check_list(c, &s, p->init, p->n_init));
+  RT_TRY(check_list(c, &s, p->op, p->n_ops));
+  RT_TRY(check_waited(c, &s, p->init, p->n_init));
+  return check_waited(c, &s, p->op, p->n_ops);
 }

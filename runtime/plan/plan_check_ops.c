@@ -175,15 +175,31 @@ static steprt_status check_begin(struct plan_check *c) {
   return STEPRT_OK;
 }
 
+static steprt_status check_of_chunk(struct plan_check *c, const struct rt_op *op,
+                                    uint32_t chunk) {
+  RT_TRY(check_op(c, op, chunk));
+  if (!is_of_chunk(op)) {
+    return rt_op_bad(c, op, "it belongs to begin");
+  }
+  return has_copies(op) && c->plan->chunk[chunk].slot == RT_NO_ID
+             ? rt_op_bad(c, op, "its chunk has no slot")
+             : STEPRT_OK;
+}
+
 static steprt_status check_init(struct plan_check *c) {
   const struct rt_plan *p = c->plan;
+  uint32_t least = 0;
   for (uint32_t i = 0; i < p->n_init; i++) {
     const struct rt_op *op = &p->init[i];
-    RT_TRY(check_op(c, op, RT_NO_ID));
-    if (op->kind != RT_OP_MAP || op->n_waits > 0 || op->signal != RT_NO_ID) {
-      return rt_op_bad(c, op, "initial values are maps without events");
+    if (op->chunk >= p->n_chunks || op->chunk < least) {
+      return rt_op_bad(c, op, "its chunk does not exist, or stands before");
     }
-    if (p->kernel[op->kernel].n_scalars > 0) {
+    least = op->chunk;
+    RT_TRY(check_of_chunk(c, op, op->chunk));
+    if (op->kind == RT_OP_ORTHO) {
+      return rt_op_bad(c, op, "initial values are maps, between a load and a store");
+    }
+    if (op->kind == RT_OP_MAP && p->kernel[op->kernel].n_scalars > 0) {
       return rt_op_bad(c, op, "its kernel has scalars, before the first step");
     }
   }
@@ -197,13 +213,7 @@ steprt_status rt_plan_check_ops(struct plan_check *c) {
   for (uint32_t k = 0; k < p->n_chunks; k++) {
     for (uint32_t i = p->chunk[k].first_op; i < p->chunk[k].first_op + p->chunk[k].n_ops;
          i++) {
-      RT_TRY(check_op(c, &p->op[i], k));
-      if (!is_of_chunk(&p->op[i])) {
-        return rt_op_bad(c, &p->op[i], "it belongs to begin");
-      }
-      if (has_copies(&p->op[i]) && p->chunk[k].slot == RT_NO_ID) {
-        return rt_op_bad(c, &p->op[i], "its chunk has no slot");
-      }
+      RT_TRY(check_of_chunk(c, &p->op[i], k));
     }
   }
   return STEPRT_OK;

@@ -15,10 +15,10 @@ static bool on_gpu(const struct steprt_program *p) {
   return strncmp(p->target, "cuda", 4) == 0;
 }
 
-static const struct rt_phase *phase_of(const struct steprt_program *p,
-                                       const struct rt_op *op, const struct rt_row *row) {
-  const struct rt_rule *r = &p->rule[p->param[row->param].rule];
-  bool is_init = op->chunk == RT_NO_ID;
+static const struct rt_phase *phase_of(const struct plan_check *c, const struct rt_op *op,
+                                       const struct rt_row *row) {
+  const struct rt_rule *r = &c->program->rule[c->program->param[row->param].rule];
+  bool is_init = rt_is_init(c->plan, op);
   uint32_t n = is_init ? r->n_init : r->n_phases;
   return row->phase >= n ? NULL : is_init ? &r->init[row->phase] : &r->phase[row->phase];
 }
@@ -43,9 +43,8 @@ static bool in_slot(const struct phase_check *k, uint64_t offset, uint64_t bytes
   return rt_within(offset - copy->host, bytes, copy->bytes);
 }
 
-static bool is_state(const struct phase_check *k, const struct rt_op *op,
-                     const struct rt_row *row, const struct rt_tensor *t,
-                     const struct rt_at *at) {
+static bool is_state(const struct phase_check *k, const struct rt_row *row,
+                     const struct rt_tensor *t, const struct rt_at *at) {
   const struct rt_plan *p = k->c->plan;
   const struct rt_plan_param *v = &p->param[row->param];
   if (t->index >= v->n_states) {
@@ -54,23 +53,21 @@ static bool is_state(const struct phase_check *k, const struct rt_op *op,
   const struct rt_state_home *s = &p->state[v->first_state + t->index];
   uint64_t width = rt_storage_bytes(s->storage), arena;
   uint64_t offset = s->at.offset + row->first * width;
-  if (s->at.space == RT_AT_HOST && op->chunk != RT_NO_ID && row->numel > 0) {
+  if (s->at.space == RT_AT_HOST && row->numel > 0) {
     return at->space == RT_AT_ARENA && in_slot(k, offset, row->numel * width, &arena) &&
            at->offset == arena;
   }
   return row->numel == 0 || (at->space == s->at.space && at->offset == offset);
 }
 
-static const char *fault_of_tensor(const struct phase_check *k, const struct rt_op *op,
-                                   const struct rt_row *row, const struct rt_tensor *t,
-                                   const struct rt_at *at) {
+static const char *fault_of_tensor(const struct phase_check *k, const struct rt_row *row,
+                                   const struct rt_tensor *t, const struct rt_at *at) {
   const struct rt_plan *p = k->c->plan;
   switch ((enum rt_tensor_kind)t->kind) {
   case RT_TENSOR_PARAM: return at->space == RT_AT_PARAM ? NULL : "is not the parameter";
   case RT_TENSOR_GRAD: return at->space == RT_AT_GRAD ? NULL : "is not the gradient";
   case RT_TENSOR_STATE:
-    return is_state(k, op, row, t, at) ? NULL
-                                       : "is not where its state rests or is loaded";
+    return is_state(k, row, t, at) ? NULL : "is not where its state rests or is loaded";
   case RT_TENSOR_TEMP:
     return at->space == RT_AT_ARENA && at->offset >= p->n_slots * p->slot_bytes
                ? NULL
@@ -95,7 +92,7 @@ static const char *fault_of_matrix(const struct plan_check *c, const struct rt_o
 static steprt_status check_row(const struct phase_check *k, const struct rt_op *op,
                                const struct rt_row *row) {
   const struct plan_check *c = k->c;
-  const struct rt_phase *phase = phase_of(c->program, op, row);
+  const struct rt_phase *phase = phase_of(c, op, row);
   const struct rt_rule *rule = &c->program->rule[c->program->param[row->param].rule];
   uint32_t kind = op->kind == RT_OP_MAP ? RT_PHASE_MAP : RT_PHASE_ORTHO;
   unsigned index = (unsigned)(row - c->plan->row - op->first);
@@ -115,7 +112,7 @@ static steprt_status check_row(const struct phase_check *k, const struct rt_op *
     return rt_op_bad(c, op, "row %u: %s", index, fault);
   }
   for (uint32_t i = 0; i < phase->n_tensors; i++) {
-    fault = fault_of_tensor(k, op, row, &phase->tensor[i], &c->plan->at[row->at + i]);
+    fault = fault_of_tensor(k, row, &phase->tensor[i], &c->plan->at[row->at + i]);
     if (fault != NULL) {
       return rt_op_bad(c, op, "row %u ('%s'): address %u %s", index,
                        rt_show(c->plan->param[row->param].name).text, i, fault);
@@ -174,44 +171,44 @@ static int by_host(const void *a, const void *b) {
   return (x->host > y->host) - (x->host < y->host);
 }
 
-static void find_loads(struct phase_check *k, const struct rt_chunk *chunk) {
-  const struct rt_plan *p = k->c->plan;
+static steprt_status check_chunk(struct phase_check *k, const struct rt_op *op,
+                                 uint32_t n) {
   k->n_loads = 0;
-  for (uint32_t i = chunk->first_op; i < chunk->first_op + chunk->n_ops; i++) {
-    const struct rt_op *op = &p->op[i];
-    for (uint32_t r = op->first; op->kind == RT_OP_LOAD && r < op->first + op->n; r++) {
-      k->load[k->n_loads++] = &p->copy[r];
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t r = op[i].first; op[i].kind == RT_OP_LOAD && r < op[i].first + op[i].n;
+         r++) {
+      k->load[k->n_loads++] = &k->c->plan->copy[r];
     }
   }
   qsort(k->load, k->n_loads, sizeof *k->load, by_host);
+  for (uint32_t i = 0; i < n; i++) {
+    RT_TRY(check_op(k, &op[i]));
+  }
+  return STEPRT_OK;
 }
 
-steprt_status rt_plan_check_phases(struct plan_check *c) {
-  const struct rt_plan *p = c->plan;
+static steprt_status check_list(struct plan_check *c, const struct rt_op *op,
+                                uint32_t n) {
   struct phase_check k = {.c = c};
-  if (c->program == NULL) {
-    return STEPRT_OK;
+  uint64_t most = 0; // operations may share copies: their numbers are added up
+  for (uint32_t i = 0; i < n; i++) {
+    most += op[i].kind == RT_OP_LOAD ? op[i].n : 0;
   }
-  uint64_t n = 0; // operations may share copies: their numbers are added up
-  for (uint32_t i = 0; i < p->n_ops; i++) {
-    n += p->op[i].kind == RT_OP_LOAD ? p->op[i].n : 0;
-  }
-  k.load = rt_pool_alloc(&c->pool, n, sizeof *k.load);
+  k.load = rt_pool_alloc(&c->pool, most, sizeof *k.load);
   if (k.load == NULL) {
     return rt_plan_check_no_memory(c);
   }
-  for (uint32_t i = 0; i < p->n_init; i++) {
-    RT_TRY(check_op(&k, &p->init[i]));
-  }
-  for (uint32_t i = 0; i < p->n_begin; i++) {
-    RT_TRY(check_op(&k, &p->op[i]));
-  }
-  for (uint32_t chunk = 0; chunk < p->n_chunks; chunk++) {
-    find_loads(&k, &p->chunk[chunk]);
-    for (uint32_t i = p->chunk[chunk].first_op;
-         i < p->chunk[chunk].first_op + p->chunk[chunk].n_ops; i++) {
-      RT_TRY(check_op(&k, &p->op[i]));
-    }
+  for (uint32_t i = 0, end; i < n; i = end) {
+    end = rt_chunk_end(op, i, n);
+    RT_TRY(check_chunk(&k, &op[i], end - i));
   }
   return STEPRT_OK;
+}
+
+steprt_status rt_plan_check_phases(struct plan_check *c) {
+  if (c->program == NULL) {
+    return STEPRT_OK;
+  }
+  RT_TRY(check_list(c, c->plan->init, c->plan->n_init));
+  return check_list(c, c->plan->op, c->plan->n_ops);
 }

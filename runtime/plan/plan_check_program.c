@@ -22,15 +22,26 @@ static const char *fault_of_states(const struct rt_plan *plan,
   return NULL;
 }
 
+// A block of the program's tensor; rank 1: a range of its elements, too.
+static bool is_shard(const struct rt_plan_param *p, const struct rt_param *whole) {
+  if (p->rank == 1 && p->start[0] + p->dim[0] <= whole->numel) {
+    return true;
+  }
+  bool inside = p->rank == whole->rank;
+  for (uint32_t d = 0; inside && d < p->rank; d++) {
+    inside = p->start[d] + p->dim[d] <= whole->dim[d];
+  }
+  return inside;
+}
+
 static const char *fault_of_param(const struct plan_check *c, uint32_t i) {
   const struct rt_plan_param *p = &c->plan->param[i];
   const struct rt_param *v = &c->program->param[i];
   if (!same_text(p->name, v->name)) {
     return "the program has another in its place";
   }
-  if (p->numel != v->numel || p->rank != v->rank ||
-      memcmp(p->dim, v->dim, p->rank * sizeof *p->dim) != 0) {
-    return "the program has it in another shape";
+  if (!is_shard(p, v)) {
+    return "it is no shard of the program's";
   }
   if (p->storage != v->storage || p->grad != v->grad) {
     return "the program has it or its gradient in another storage";

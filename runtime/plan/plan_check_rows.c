@@ -81,7 +81,6 @@ static const char *fault_at(const struct row_check *k, const struct rt_at *at,
                             const struct rt_access *a) {
   const struct rt_plan *p = k->c->plan;
   uint64_t bytes = k->row->numel * a->bytes;
-  bool is_init = k->op->kind == RT_OP_MAP && k->op->chunk == RT_NO_ID;
   if (k->op->kind == RT_OP_REDUCE && at->space != RT_AT_GRAD) {
     return "is no gradient";
   }
@@ -89,7 +88,6 @@ static const char *fault_at(const struct row_check *k, const struct rt_at *at,
   case RT_AT_PARAM:
   case RT_AT_GRAD: return fault_at_caller(k, at, a);
   case RT_AT_STATE:
-  case RT_AT_HOST:
   case RT_AT_ARENA:
     if (at->index != 0 || at->offset % a->bytes != 0) {
       return "is not aligned to its elements";
@@ -97,13 +95,10 @@ static const char *fault_at(const struct row_check *k, const struct rt_at *at,
     if (at->space == RT_AT_ARENA) {
       return fault_in_arena(p, k->op, at->offset, bytes);
     }
-    if (at->space == RT_AT_HOST && !is_init) {
-      return "is on the host: a step reaches it through a slot";
-    }
-    return rt_within(at->offset, bytes,
-                     at->space == RT_AT_HOST ? p->host_bytes : p->state_bytes)
+    return rt_within(at->offset, bytes, p->state_bytes)
                ? NULL
-               : "lies beyond the memory of the states";
+               : "lies beyond the resident states";
+  case RT_AT_HOST: return "is on the host: operations reach it through a slot";
   case RT_AT_STEP:
   case RT_N_SPACES: break;
   }

@@ -238,6 +238,10 @@ static void make_params(struct hand *h) {
                                             .active = p->unit != RT_NO_ID,
                                             .rule = rules[i]};
     memcpy(h->program_param[i].dim, p->dim, sizeof p->dim);
+    if (p->start[0] != 0) { // the second half of the whole
+      h->program_param[i].dim[0] *= 2;
+      h->program_param[i].numel *= 2;
+    }
   }
 }
 
@@ -390,21 +394,41 @@ static void make_piece(struct hand *h, uint32_t chunk) {
   add_store(h, chunk, load);
 }
 
+static struct rt_op *add_init(struct hand *h, const struct rt_op *like) {
+  struct rt_op *op = &h->init_op[h->plan.n_init++];
+  *op = *like;
+  return op;
+}
+
+// The seed of v piece by piece, loaded and stored as in a step; that of h where it rests.
 static void make_init(struct hand *h) {
-  struct rt_op *op = &h->init_op[0];
-  *op = (struct rt_op){.kind = RT_OP_MAP,
-                       .lane = RT_LANE_COMPUTE,
-                       .chunk = RT_NO_ID,
-                       .kernel = HAND_SEED,
-                       .signal = RT_NO_ID};
-  add_row(h, op, (struct rt_row){.param = HAND_V, .numel = 8192},
-          (struct rt_at[]){{RT_AT_PARAM, HAND_V, 0}, {RT_AT_HOST, 0, V_SEED}}, 2);
-  add_row(h, op, (struct rt_row){.param = HAND_H, .numel = 16},
-          (struct rt_at[]){{RT_AT_PARAM, HAND_H, 0}, {RT_AT_STATE, 0, H_SEED}}, 2);
+  for (uint64_t chunk = 1; chunk < 4; chunk++) {
+    uint64_t first = chunk < 3 ? (chunk - 1) * 4096 : 0;
+    const struct rt_op *step = &h->op[h->chunk[chunk].first_op];
+    struct rt_op *op = add_init(h, &step[chunk < 3]);
+    if (chunk < 3) {
+      op[1] = op[0];
+      op[0] = step[0];
+      h->plan.n_init++;
+      op++;
+    }
+    op->kernel = HAND_SEED;
+    op->n = 0;
+    add_row(h, op,
+            (struct rt_row){.param = chunk < 3 ? HAND_V : HAND_H,
+                            .first = first,
+                            .numel = chunk < 3 ? 4096 : 16},
+            (struct rt_at[]){{RT_AT_PARAM, chunk < 3 ? HAND_V : HAND_H, first * 4},
+                             {chunk < 3 ? RT_AT_ARENA : RT_AT_STATE, 0,
+                              chunk < 3 ? chunk * SLOT + 16384 : H_SEED}},
+            2);
+    if (chunk < 3) {
+      (void)add_init(h, &step[2]);
+    }
+  }
 }
 
 static void make_list(struct hand *h) {
-  make_init(h);
   make_begin(h);
   make_matrices(h);
   make_piece(h, 1);
@@ -416,6 +440,7 @@ static void make_list(struct hand *h) {
                            {RT_AT_STATE, 0, 0},
                            {RT_AT_STATE, 0, H_SEED}},
           4);
+  make_init(h);
 }
 
 void hand_make(struct hand *h) {
@@ -442,7 +467,6 @@ void hand_make(struct hand *h) {
       .n_chunks = 4,
       .op = h->op,
       .init = h->init_op,
-      .n_init = 1,
       .n_begin = HAND_BEGIN,
       .event = h->event,
       .n_events = HAND_EVENTS,

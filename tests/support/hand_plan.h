@@ -16,8 +16,9 @@ enum {
   HAND_SLOTS = 3,
   HAND_BEGIN = 5,
   HAND_OPS = HAND_BEGIN + 5 + 3 + 3 + 1,
-  HAND_ROWS = 2 + 3 + 3 + 1 + 1 + 1,
-  HAND_AT = 4 + 3 + 7 + 4 + 4 + 4,
+  HAND_INIT = 3 + 3 + 1,
+  HAND_ROWS = 3 + 3 + 3 + 1 + 1 + 1,
+  HAND_AT = 6 + 3 + 7 + 4 + 4 + 4,
   HAND_COPIES = 5,
   HAND_EVENTS = 3 * HAND_SLOTS + 2,
 };
@@ -38,7 +39,7 @@ struct hand {
   uint32_t unit_param[3];
   struct rt_unit unit[3];
   struct rt_chunk chunk[4];
-  struct rt_op op[HAND_OPS], init_op[1];
+  struct rt_op op[HAND_OPS], init_op[HAND_INIT];
   struct rt_event event[HAND_EVENTS];
   uint32_t wait[16];
   struct rt_row row[HAND_ROWS];
