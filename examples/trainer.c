@@ -55,7 +55,7 @@ static int open_optimizer(struct net *n, struct stepc_job job,
 static int take_step(struct steprt *rt, const void *const *grads) {
   struct steprt_step step = {.size = sizeof step, .grads = grads};
   if (steprt_begin(rt, &step) != STEPRT_OK || steprt_run(rt, NULL) != STEPRT_OK ||
-      steprt_end(rt) != STEPRT_OK) {
+      steprt_end(rt) != STEPRT_OK || steprt_wait_all(rt) != STEPRT_OK) {
     fprintf(stderr, "step: %s\n", steprt_error(rt));
     return 0;
   }

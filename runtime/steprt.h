@@ -61,6 +61,9 @@ STEPRT_API const char *steprt_error(const struct steprt *rt); /* "" when there w
 /* Pointers to the parameters, in program order, row-major, aligned to their element; they stay the caller's. States
  * are created here (L2) and initialised. Entries of frozen and tied parameters are ignored and may be NULL. */
 STEPRT_API steprt_status steprt_bind(struct steprt *rt, void *const *params);
+/* The same, with the size of each parameter's memory in bytes: refused where it is not that of this rank's shard. */
+STEPRT_API steprt_status steprt_bind_sized(struct steprt *rt, void *const *params,
+                                           const uint64_t *bytes);
 
 /* Index of a hyper by label and name ("rest", "lr"); label "" or NULL: the recipe's. -1 when there is none. */
 STEPRT_API int32_t steprt_hyper(const struct steprt *rt, const char *label,
@@ -136,7 +139,7 @@ struct steprt_report {
   double grad_norm;     /* where the recipe clips; else 0 */
   double clip_factor;   /* 1 where nothing was clipped */
   uint64_t bytes_moved; /* by map phases and the norm: read plus written */
-  double seconds;       /* begin to end, wall clock */
+  double seconds;       /* begin to wait_all, wall clock */
   double map_seconds, matrix_seconds;
 };
 STEPRT_API steprt_status steprt_report(struct steprt *rt, struct steprt_report *out);
@@ -154,10 +157,8 @@ STEPRT_API steprt_status steprt_state_set(struct steprt *rt, uint32_t param,
 
 /* Looking inside, for tools and tests: buffers by index, see struct steprt_program. */
 STEPRT_API void *steprt_buffer(const struct steprt *rt, uint32_t buffer);
-STEPRT_API double steprt_host_state(const struct steprt *rt, uint32_t param,
-                                    uint32_t slot);
-STEPRT_API uint64_t steprt_count(const struct steprt *rt,
-                                 uint32_t param); /* real updates so far */
+STEPRT_API double steprt_host_state(struct steprt *rt, uint32_t param, uint32_t slot);
+STEPRT_API uint64_t steprt_count(struct steprt *rt, uint32_t param); /* real updates so far */
 /* Between steps, for what resumes: a slot of a group is shared by all parameters of its use line. */
 STEPRT_API steprt_status steprt_set_count(struct steprt *rt, uint32_t param,
                                           uint64_t count);

@@ -223,6 +223,9 @@ enum exit_code session_step(struct session *s, struct steprt_report *r) {
   if (status == STEPRT_OK) {
     status = steprt_end(s->rt);
   }
+  if (status == STEPRT_OK) {
+    status = steprt_wait_all(s->rt);
+  }
   if (status == STEPRT_OK && r != NULL) {
     *r = (struct steprt_report){.size = sizeof *r};
     status = steprt_report(s->rt, r);

@@ -1,28 +1,31 @@
-// begin: everything that may be refused is checked first; then the gradients are measured; then counters, host
-// states and scalars advance, which cannot fail.
+// begin: everything that may be refused is checked first; then counters and host states advance and what the whole
+// step needs is enqueued. Whether the step is skipped is known only later: counters and states are taken back then,
+// before anybody sees them.
+#include "core/advance.h"
 #include "core/fpmode.h"
-#include "core/grads.h"
 #include "core/hostcode.h"
+#include "core/issue.h"
 
 #include <math.h>
 
-static steprt_status check_grads(struct steprt *rt, const void *const *grads) {
+static steprt_status check_grads(struct steprt *rt, const struct steprt_step *in) {
   for (uint32_t i = 0; i < rt->program->n_params; i++) {
     const struct rt_param *v = &rt->program->param[i];
-    if (!v->active || !grads[i]) {
+    if (!v->active || !in->grads[i]) {
       continue;
     }
-    uint32_t size = rt_storage_bytes(rt->program->buffer[v->grad_buffer].storage);
-    if ((uintptr_t)grads[i] % size) {
+    if ((uintptr_t)in->grads[i] % rt_storage_bytes(v->grad)) {
       return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
                        "gradient of '%s': its address %p is not aligned to its elements",
-                       rt_show(v->name).text, grads[i]);
+                       rt_show(v->name).text, in->grads[i]);
     }
   }
-  return STEPRT_OK;
+  bool asks = rt->plan && rt->class->check;
+  return asks ? rt->class->check(rt->device, in->grads, in->stream) : STEPRT_OK;
 }
 
 static steprt_status clip_bound(struct steprt *rt, double *bound) {
+  *bound = (double)INFINITY;
   if (!rt->program->clips) {
     return STEPRT_OK;
   }
@@ -35,112 +38,79 @@ static steprt_status clip_bound(struct steprt *rt, double *bound) {
   return STEPRT_OK;
 }
 
-static void take_grads(struct steprt *rt, const void *const *grads) {
+steprt_status rt_settle(struct steprt *rt) {
+  struct rt_verdict v;
+  if (rt->measured || rt->failed || !rt->plan) {
+    return rt->failed ? STEPRT_FAILED : STEPRT_OK;
+  }
+  RT_TRY(rt_checked(rt, rt->class->verdict(rt->device, &v)));
+  rt->measured = true;
+  rt->report.skipped = v.skip != 0;
+  rt->report.grad_norm = rt->program->clips ? v.norm : 0;
+  rt->report.clip_factor = rt->program->clips ? (double)v.clip : 1;
+  if (v.skip) {
+    rt_retreat(rt);
+  }
+  return STEPRT_OK;
+}
+
+// The step before: what is left of it is enqueued, and its verdict read.
+static steprt_status finish_last(struct steprt *rt) {
+  RT_TRY(rt_issue_rest(rt));
+  if (rt->measured || !rt->program->skips_nonfinite) {
+    return STEPRT_OK;
+  }
+  rt->counters.verdict_waits++;
+  return rt_settle(rt);
+}
+
+static void start_units(struct steprt *rt) {
+  const struct rt_plan *plan = rt->plan;
+  memset(rt->unit_mode, RT_UNIT_LEFT, plan->n_units * sizeof *rt->unit_mode);
+  memset(rt->chunk_issued, 0, plan->n_chunks * sizeof *rt->chunk_issued);
+  rt->n_left = plan->n_units;
+  rt->n_issued = 0;
+  rt->next_chunk = plan->n_chunks;
+}
+
+static void fill_stage(struct steprt *rt, const void *const *grads, double bound) {
   for (uint32_t i = 0; i < rt->program->n_params; i++) {
-    const struct rt_param *v = &rt->program->param[i];
-    rt->takes_part[i] = v->active && grads[i];
-    if (rt->takes_part[i]) { // read only; kernels take all addresses alike
-      memcpy(&rt->base[v->grad_buffer], &grads[i], sizeof grads[i]);
-    }
+    rt->takes_part[i] = rt->program->param[i].active && grads[i];
+    rt->stage->grad[i] = rt->takes_part[i] ? grads[i] : NULL;
   }
+  rt->stage->bound = bound;
+  rt_advance(rt, rt->stage);
 }
 
-// Clip factor and verdict: DESIGN section 3, global pre-step operations.
-static void measure(struct steprt *rt, double bound) {
-  const struct steprt_program *p = rt->program;
-  rt->clip = 1;
-  if (!p->clips && !p->skips_nonfinite) {
-    return;
+// Nothing is refused from here on: what fails now leaves the handle failed.
+static steprt_status start(struct steprt *rt, const struct steprt_step *in,
+                           double bound) {
+  const struct rt_device_class *class = rt->class;
+  rt->memory.silent = true;
+  RT_TRY(rt_checked(rt, class->stage(rt->device, &rt->stage)));
+  fill_stage(rt, in->grads, bound);
+  rt->measured = rt->waited = false;
+  rt->stream = in->stream;
+  start_units(rt);
+  if (class->fork) {
+    RT_TRY(rt_checked(rt, class->fork(rt->device, in->stream)));
   }
-  struct rt_grads g = rt_grads_measure(rt);
-  rt->report.bytes_moved += g.bytes;
-  rt->report.skipped = p->skips_nonfinite && g.nonfinite;
-  if (!p->clips) {
-    return;
-  }
-  rt->clip = (float)rt_min(1, bound / (g.norm + 1e-6));
-  rt->report.grad_norm = g.norm;
-  rt->report.clip_factor = (double)rt->clip;
-}
-
-static bool same_inputs(const struct steprt *rt, uint32_t a, uint32_t b, uint32_t n) {
-  bool same = rt->count[a] == rt->count[b];
-  for (uint32_t s = 0; s < n && same; s++) {
-    same = rt_same_double(rt->host[rt->host_index[rt->first_host[a] + s]],
-                          rt->host[rt->host_index[rt->first_host[b] + s]]);
-  }
-  return same;
-}
-
-static void evaluate(struct steprt *rt, uint32_t param, const struct rt_rule *r) {
-  const uint64_t *index = rt->host_index + rt->first_host[param];
-  for (uint32_t s = 0; s < r->n_host_states; s++) {
-    rt->slot[s] = rt->slot_next[s] = rt->host[index[s]];
-  }
-  float *out = rt->scalar + rt->own_scalar[param];
-  const struct rt_host_env env = {.hyper = rt->hyper,
-                                  .state = rt->slot,
-                                  .step = (double)(rt->count[param] + 1),
-                                  .next = rt->slot_next,
-                                  .out = out};
-  rt_host_eval(r->ins, r->n_ins, &env, rt->reg);
-  rt->scalars[param] = out;
-  for (uint32_t s = 0; s < r->n_host_states; s++) {
-    rt->host_next[index[s]] = rt->slot_next[s];
-  }
-}
-
-// Takes over what the same rule gave for the same count and states.
-static void copy_evaluation(struct steprt *rt, uint32_t from, uint32_t to, uint32_t n) {
-  rt->scalars[to] = rt->scalars[from];
-  for (uint32_t s = 0; s < n; s++) {
-    rt->host_next[rt->host_index[rt->first_host[to] + s]] =
-        rt->host_next[rt->host_index[rt->first_host[from] + s]];
-  }
-}
-
-// All rules read the states of before; a group's new state is written by each of its parameters, with one value.
-static void advance(struct steprt *rt) {
-  const struct steprt_program *p = rt->program;
-  for (uint32_t i = 0; i < p->n_rules; i++) {
-    rt->memo[i] = RT_NONE;
-  }
-  for (uint32_t i = 0; i < p->n_params; i++) {
-    if (!rt->takes_part[i]) {
-      continue;
-    }
-    uint32_t rule = p->param[i].rule, n = p->rule[rule].n_host_states;
-    int64_t last = rt->memo[rule];
-    if (last != RT_NONE && same_inputs(rt, (uint32_t)last, i, n)) {
-      copy_evaluation(rt, (uint32_t)last, i, n);
-    } else {
-      evaluate(rt, i, &p->rule[rule]);
-    }
-    rt->memo[rule] = i;
-  }
-  for (uint32_t i = 0; i < p->n_params; i++) {
-    rt->count[i] += rt->takes_part[i];
-  }
-  if (rt->n_host > 0) {
-    memcpy(rt->host, rt->host_next, rt->n_host * sizeof *rt->host);
-  }
+  return rt_issue_begin(rt);
 }
 
 // In the floating-point mode of the numbers section; the last thing that may refuse comes before the first change.
-static steprt_status begin(struct steprt *rt, const void *const *grads, double now) {
-  double bound = 0;
-  RT_TRY(check_grads(rt, grads));
+static steprt_status begin(struct steprt *rt, const struct steprt_step *in, double now) {
+  double bound;
+  RT_TRY(check_grads(rt, in));
   RT_TRY(rt_hypers_check(rt));
   RT_TRY(clip_bound(rt, &bound));
-  rt->memory.silent = true;
+  if (rt->plan) {
+    RT_TRY(finish_last(rt));
+  }
   rt->begun = now;
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
-  take_grads(rt, grads);
-  measure(rt, bound);
-  if (!rt->report.skipped) {
-    advance(rt);
-  }
-  rt->phase = RT_MODE_BEGUN;
+  RT_TRY(rt->plan ? start(rt, in, bound) : rt_old_begin(rt, in->grads, bound));
+  rt->mode = RT_MODE_BEGUN;
   return STEPRT_OK;
 }
 
@@ -157,7 +127,7 @@ steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "begin: no gradients");
   }
   uint32_t mode = rt_fpmode_enter();
-  steprt_status s = begin(rt, in.grads, now);
+  steprt_status s = begin(rt, &in, now);
   rt_fpmode_leave(mode);
   return s;
 }

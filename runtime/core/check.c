@@ -60,7 +60,7 @@ static steprt_status check_buffers(struct steprt *rt, const struct steprt_progra
 static steprt_status check_kernels(struct steprt *rt, const struct steprt_program *p) {
   for (uint32_t i = 0; i < p->n_kernels; i++) {
     const struct rt_kernel *k = &p->kernel[i];
-    if (!k->name || !k->fn) {
+    if (!k->name || (!k->fn && !k->image)) {
       return BAD("kernel %u has no %s", i, k->name ? "code" : "name");
     }
     if (k->n_ptrs > RT_MAX_PTRS || k->n_scalars > RT_MAX_SCALARS) {
@@ -148,6 +148,9 @@ static steprt_status check_rules(struct steprt *rt, const struct steprt_program 
     if (!s) {
       s = check_outs(rt, r);
     }
+    if (!s && p->plan) {
+      s = rt_check_phases(rt, p, r);
+    }
     if (s) {
       return s;
     }
@@ -182,6 +185,14 @@ static const char *fault_of_param(const struct steprt_program *p, uint32_t i) {
   }
   if (v->rule >= p->n_rules) {
     return "its rule does not exist";
+  }
+  if (p->plan) {
+    bool looks = p->clips || p->skips_nonfinite;
+    return v->storage > RT_Q8U || v->grad > RT_Q8U
+               ? "its storage or its gradient's is unknown"
+           : looks && v->grad != RT_F32 && v->grad != RT_BF16
+               ? "clip and skip read gradients in f32 or bf16 only"
+               : NULL;
   }
   if (!owns(p, v->param_buffer, RT_BUF_PARAM, i) ||
       p->buffer[v->param_buffer].numel != v->numel ||
@@ -248,8 +259,8 @@ static steprt_status check_clip(struct steprt *rt, const struct steprt_program *
 steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p) {
   static steprt_status (*const checks[])(struct steprt *,
                                          const struct steprt_program *) = {
-      check_tables, check_buffers, check_kernels,    check_hypers,
-      check_rules,  check_params,  check_iterations, check_clip};
+      check_tables,     check_buffers, check_kernels, check_hypers,
+      check_iterations, check_rules,   check_params,  check_clip};
   if (p->version != RT_PROGRAM_VERSION) {
     return BAD("the program is of version %u; this libsteprt runs version %d", p->version,
                RT_PROGRAM_VERSION);

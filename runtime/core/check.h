@@ -9,6 +9,10 @@
 // does with its pointers is beyond it: a program is as trusted as a shared library.
 steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p);
 
+// Of check_phases.c: the phases of a rule of `p`, whose kernels and iterations are checked.
+steprt_status rt_check_phases(struct steprt *rt, const struct steprt_program *p,
+                              const struct rt_rule *r);
+
 // Of check_ops.c: the operations of a list; `is_init`: those that bind runs.
 steprt_status rt_check_ops(struct steprt *rt, const struct steprt_program *p,
                            const struct rt_wave_op *ops, uint32_t n, bool is_init);

@@ -2,84 +2,78 @@
 #ifndef STEPRT_CORE_HANDLE_H
 #define STEPRT_CORE_HANDLE_H
 
-#include "core/binned.h"
-#include "core/items.h"
 #include "core/memory.h"
-#include "core/ortho.h"
-#include "core/team.h"
+#include "device/device.h"
 #include "plan/program.h"
 #include "steprt.h"
 
 #include <string.h>
+
+#include "core/old.h"
 
 enum { RT_NONE = -1 };
 
 enum rt_mode {
   RT_MODE_BROKEN, // open failed: only steprt_error and steprt_destroy
   RT_MODE_OPEN,
-  RT_MODE_BOUND,
-  RT_MODE_BEGUN,
-  RT_MODE_RUN
+  RT_MODE_BOUND, // no step is open
+  RT_MODE_BEGUN  // between begin and end
 };
 
-struct rt_wave {
-  uint32_t first_op, n_ops;
-  uint64_t first_item, n_items; // of its MAP operations
-  bool has_ortho;
-};
-
-// A list of operations, cut into waves and items.
-struct rt_schedule {
-  const struct rt_wave_op *op;
-  struct rt_wave *wave;
-  uint32_t n_waves;
-  struct rt_item *item;
-};
-
-// One per thread, a cache line apart.
-struct rt_thread_sum {
-  _Alignas(64) struct binned sum;
+// Where a unit stands in the step.
+enum rt_unit_mode {
+  RT_UNIT_LEFT,     // not run yet
+  RT_UNIT_SELECTED, // of the set being run, or enqueued later under overlap
+  RT_UNIT_RUN       // all of it is enqueued
 };
 
 struct steprt {
   const struct steprt_program *program;
+  const struct rt_plan *plan;
   void (*log)(void *ctx, int level, const char *text);
   void *log_ctx;
-  enum rt_mode phase;
+  enum rt_mode mode;
   bool failed; // a step failed: `error` is final
   char error[640];
 
-  struct rt_memory memory;
-  struct rt_team *team;
-  struct rt_blas *blas; // NULL: no operation needs one
-  void *scratch;        // of rt_ortho
-
-  void **base; // address of each buffer; gradients only inside a step
-  struct rt_schedule step, init;
-  struct rt_item *grad_item; // NULL: the recipe does not look at gradients
-  uint64_t n_grad_items;
-  struct rt_thread_sum *thread_sum;
+  struct rt_memory memory; // the device's too
+  const struct rt_device_class *class;
+  struct rt_device *device;
+  struct steprt_counters counters;
 
   double *hyper;
-  double *reg; // registers of host code
+  double *reg;     // registers of host code
+  float *outs;     // scalars of one rule
+  uint64_t *count; // per parameter
 
-  // Per parameter: its count, its scalars (owned ones start at `own_scalar`) and host states. A host state of a
-  // parameter is `host[host_index[first_host[p] + slot]]`; those of a group share an index.
-  uint64_t *count;
-  float *scalar;
-  uint64_t *own_scalar;
-  const float **scalars;
+  // Host states: that of a parameter's slot is `host[host_index[first_host[p] + slot]]`; those of a group share an
+  // index. `slot`, `slot_next`: one parameter's, gathered for its rule.
   uint64_t *first_host, *host_index;
   double *host, *host_next;
   uint64_t n_host;
-  double *slot, *slot_next; // one parameter's host states, gathered for its rule
+  double *slot, *slot_next;
 
-  // The step in progress.
+  // The step in progress, or the last one.
+  struct rt_stage *stage;
+  void *stream;     // begin's
   bool *takes_part; // per parameter
   int64_t *memo;    // per rule: the parameter last evaluated in this step
-  float clip;
+  bool
+      unsettled; // counts and host states advanced; the verdict may take that back. Then host_next is what was before
+  bool measured; // the verdict stands in the report
+  bool waited;   // wait_all has seen its end
   double begun;
   struct steprt_report report;
+
+  // Units. `named` and `asked` hold the number of the call of run that last named a parameter or a unit.
+  uint8_t *unit_mode; // enum rt_unit_mode
+  uint32_t n_left;    // units in RT_UNIT_LEFT
+  uint64_t *named, *asked, n_runs;
+  uint64_t *chunk_issued,
+      n_issued; // per chunk: when it was last issued, counted from 1; 0: not in this step
+  uint32_t next_chunk; // the first one not enqueued yet under overlap; n_chunks: none
+
+  struct rt_old old;
 };
 
 // A name from outside, made safe to stand in a message.
@@ -98,20 +92,25 @@ __attribute__((format(printf, 2, 3))) steprt_status rt_fail(struct steprt *rt,
 __attribute__((format(printf, 2, 3))) void rt_note(const struct steprt *rt,
                                                    const char *format, ...);
 
-// OK when the handle may be used in one of the phases [lo, hi]; else the status and text, `call` naming the caller.
+// OK when the handle may be used in one of the modes [lo, hi]; else the status and text, `call` naming the caller.
 steprt_status rt_expect(struct steprt *rt, enum rt_mode lo, enum rt_mode hi,
                         const char *call);
 
 // Reads a versioned struct of the caller into ours, `known` bytes: missing fields are 0, unknown ones must be.
 bool rt_read_versioned(void *ours, size_t known, const void *theirs);
+// The other way: as much of ours as the caller's struct has, the rest of it zeroed. False: it has no size.
+bool rt_write_versioned(void *theirs, size_t known, const void *ours);
+
+// steprt_open on a device of another class than the program's target has: for tests.
+steprt_status rt_open_with_class(const struct steprt_program *program,
+                                 const struct steprt_options *options,
+                                 const struct rt_device_class *class,
+                                 struct steprt **out);
 
 // Recomputes hypers bound to expressions of earlier ones.
 void rt_hypers_bind(struct steprt *rt);
 // Checks all values against their ranges (STEPRT_RANGE).
 steprt_status rt_hypers_check(struct steprt *rt);
-
-// Runs a schedule, leaving out parameters that take no part; adds its times to the report.
-void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s);
 
 // Returns from the caller with any status but OK.
 #define RT_TRY(call)                                                                     \

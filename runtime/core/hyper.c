@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 int32_t steprt_hyper(const struct steprt *rt, const char *label, const char *name) {
-  if (!rt || rt->phase < RT_MODE_OPEN || !name) {
+  if (!rt || rt->mode < RT_MODE_OPEN || !name) {
     return RT_NONE;
   }
   for (uint32_t i = 0; i < rt->program->n_hypers; i++) {
@@ -20,7 +20,7 @@ int32_t steprt_hyper(const struct steprt *rt, const char *label, const char *nam
 }
 
 static bool is_hyper(const struct steprt *rt, int32_t hyper) {
-  return rt && rt->phase >= RT_MODE_OPEN && hyper >= 0 &&
+  return rt && rt->mode >= RT_MODE_OPEN && hyper >= 0 &&
          (uint32_t)hyper < rt->program->n_hypers;
 }
 
@@ -31,7 +31,7 @@ static struct rt_shown full_name(const struct rt_hyper *h) {
 }
 
 steprt_status steprt_set_hyper(struct steprt *rt, int32_t hyper, double value) {
-  RT_TRY(rt_expect(rt, RT_MODE_OPEN, RT_MODE_RUN, "set_hyper"));
+  RT_TRY(rt_expect(rt, RT_MODE_OPEN, RT_MODE_BEGUN, "set_hyper"));
   if (!is_hyper(rt, hyper)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "set_hyper: there is no hyper %d", hyper);
   }

@@ -1,128 +1,171 @@
-// run and end: waves in order; inside a wave the MAP operations by all threads, then one matrix operation after the
-// other, each by all threads.
-#include "core/handle.h"
+// run and end: which units a caller asks for, and which are left.
+#include "core/issue.h"
 
-struct map_job {
-  const struct steprt *rt;
-  const struct rt_wave_op *op;
-  const struct rt_item *item;
-};
-
-static void run_map(const struct steprt *rt, const struct rt_wave_op *op, uint64_t begin,
-                    uint64_t end) {
-  const struct rt_kernel *k = &rt->program->kernel[op->kernel];
-  void *ptr[RT_MAX_PTRS];
-  float scalar[RT_MAX_SCALARS];
-  for (uint32_t i = 0; i < k->n_ptrs; i++) {
-    ptr[i] = rt->base[op->buffer[i]];
-  }
-  for (uint32_t i = 0; i < k->n_scalars; i++) {
-    scalar[i] = op->scalar[i] == RT_SCALAR_CLIP ? rt->clip
-                                                : rt->scalars[op->param][op->scalar[i]];
-  }
-  k->fn(ptr, scalar, begin, end);
+static struct rt_shown param_name(const struct steprt *rt, uint32_t param) {
+  return rt_show(rt->plan->param[param].name);
 }
 
-static void map_item(void *ctx, uint64_t item, uint32_t thread) {
-  (void)thread;
-  const struct map_job *job = ctx;
-  const struct rt_item *it = &job->item[item];
-  for (uint32_t i = it->first; i < it->first + it->n; i++) {
-    const struct rt_wave_op *op = &job->op[i];
-    uint64_t end = it->n == 1 ? it->end : op->numel;
-    if (op->kind == RT_WAVE_MAP && end > 0 && job->rt->takes_part[op->param]) {
-      run_map(job->rt, op, it->begin, end);
-    }
-  }
+static struct rt_shown unit_name(const struct steprt *rt, uint32_t unit) {
+  return param_name(rt, rt->plan->unit_param[rt->plan->unit[unit].first]);
 }
 
-static void run_orthos(struct steprt *rt, const struct rt_wave_op *ops,
-                       const struct rt_wave *w) {
-  for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {
-    const struct rt_wave_op *op = &ops[i];
-    if (op->kind == RT_WAVE_ORTHO && rt->takes_part[op->param] && op->batch > 0 &&
-        op->rows > 0 && op->cols > 0) {
-      struct rt_matrices m = {.in = rt->base[op->in],
-                              .in_storage = rt->program->buffer[op->in].storage,
-                              .out = rt->base[op->out],
-                              .batch = op->batch,
-                              .rows = op->rows,
-                              .cols = op->cols};
-      rt_ortho(rt->blas, rt->team, &rt->program->iteration[op->iteration], &m,
-               rt->scratch);
-    }
+// The unit of a set's i-th entry is asked for; once.
+static steprt_status ask_unit(struct steprt *rt, uint32_t unit) {
+  if (unit >= rt->plan->n_units) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "run: there is no unit %u, only %u", unit,
+                     rt->plan->n_units);
   }
-}
-
-void rt_run_schedule(struct steprt *rt, const struct rt_schedule *s) {
-  double last = rt_now();
-  for (uint32_t i = 0; i < s->n_waves; i++) {
-    const struct rt_wave *w = &s->wave[i];
-    struct map_job job = {rt, s->op, s->item + w->first_item};
-    rt_team_run(rt->team, w->n_items, map_item, &job);
-    double mapped = rt_now();
-    rt->report.map_seconds += mapped - last;
-    last = mapped;
-    if (!w->has_ortho) {
-      continue;
-    }
-    run_orthos(rt, s->op, w);
-    last = rt_now();
-    rt->report.matrix_seconds += last - mapped;
+  if (rt->asked[unit] == rt->n_runs) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "run: unit %u ('%s') is named twice", unit,
+                     unit_name(rt, unit).text);
   }
-}
-
-static uint64_t map_bytes(const struct steprt *rt) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < rt->program->n_ops; i++) {
-    const struct rt_wave_op *op = &rt->program->op[i];
-    if (op->kind != RT_WAVE_MAP || !rt->takes_part[op->param]) {
-      continue;
-    }
-    const struct rt_kernel *k = &rt->program->kernel[op->kernel];
-    bytes += op->numel * ((uint64_t)k->bytes_read + k->bytes_written);
+  if (rt->unit_mode[unit] != RT_UNIT_LEFT) {
+    return rt_refuse(rt, STEPRT_BAD_STATE, "run: unit %u ('%s') has run in this step",
+                     unit, unit_name(rt, unit).text);
   }
-  return bytes;
-}
-
-steprt_status steprt_run(struct steprt *rt, const struct steprt_set *units) {
-  RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "run"));
-  if (units) {
-    return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
-                     "run: sets of units are not known to this device; NULL runs all");
-  }
-  if (!rt->report.skipped) {
-    rt_run_schedule(rt, &rt->step);
-    rt->report.bytes_moved += map_bytes(rt);
-  }
-  rt->phase = RT_MODE_RUN;
+  rt->asked[unit] = rt->n_runs;
   return STEPRT_OK;
+}
+
+static steprt_status name_param(struct steprt *rt, uint32_t param) {
+  if (param >= rt->plan->n_params) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "run: there is no parameter %u, only %u",
+                     param, rt->plan->n_params);
+  }
+  if (rt->plan->param[param].unit == RT_NO_ID) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "run: parameter '%s' has no rule",
+                     param_name(rt, param).text);
+  }
+  if (rt->named[param] == rt->n_runs) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "run: parameter '%s' is named twice",
+                     param_name(rt, param).text);
+  }
+  rt->named[param] = rt->n_runs;
+  return STEPRT_OK;
+}
+
+// The unit of a named parameter, whose others must be named too.
+static steprt_status ask_whole(struct steprt *rt, uint32_t param) {
+  uint32_t id = rt->plan->param[param].unit;
+  const struct rt_unit *u = &rt->plan->unit[id];
+  if (rt->asked[id] == rt->n_runs) {
+    return STEPRT_OK; // by another of its parameters
+  }
+  for (uint32_t i = u->first; i < u->first + u->n; i++) {
+    uint32_t other = rt->plan->unit_param[i];
+    if (rt->named[other] != rt->n_runs) {
+      return rt_refuse(
+          rt, STEPRT_BAD_ARGUMENT,
+          "run: parameter '%s' updates together with '%s', which is not in the set",
+          param_name(rt, param).text, param_name(rt, other).text);
+    }
+  }
+  return ask_unit(rt, id);
+}
+
+// Marks what the set asks for in rt->asked; changes nothing else.
+static steprt_status ask_set(struct steprt *rt, const struct steprt_set *set) {
+  rt->n_runs++;
+  if ((set->units != NULL) == (set->params != NULL) && set->n > 0) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
+                     "run: a set has units or parameters, one of the two");
+  }
+  for (uint32_t i = 0; i < set->n; i++) {
+    RT_TRY(set->units ? ask_unit(rt, set->units[i]) : name_param(rt, set->params[i]));
+  }
+  for (uint32_t i = 0; set->params && i < set->n; i++) {
+    RT_TRY(ask_whole(rt, set->params[i]));
+  }
+  return STEPRT_OK;
+}
+
+static steprt_status join(struct steprt *rt, void *stream) {
+  return rt->class->join ? rt_checked(rt, rt->class->join(rt->device, stream))
+                         : STEPRT_OK;
+}
+
+static void set_modes(struct steprt *rt, enum rt_unit_mode from, enum rt_unit_mode to) {
+  for (uint32_t u = 0; u < rt->plan->n_units; u++) {
+    rt->unit_mode[u] = rt->unit_mode[u] == from ? (uint8_t)to : rt->unit_mode[u];
+  }
+}
+
+static steprt_status run_set(struct steprt *rt, const struct steprt_set *set) {
+  RT_TRY(ask_set(rt, set));
+  uint32_t first = rt->plan->n_chunks, end = 0;
+  for (uint32_t u = 0; u < rt->plan->n_units; u++) {
+    if (rt->asked[u] == rt->n_runs) {
+      const struct rt_unit *unit = &rt->plan->unit[u];
+      rt->unit_mode[u] = RT_UNIT_SELECTED;
+      rt->n_left--;
+      first = unit->first_chunk < first ? unit->first_chunk : first;
+      uint32_t after = unit->first_chunk + unit->n_chunks;
+      end = after > end ? after : end;
+    }
+  }
+  RT_TRY(rt_issue_chunks(rt, first, end));
+  set_modes(rt, RT_UNIT_SELECTED, RT_UNIT_RUN);
+  return STEPRT_OK;
+}
+
+// Under overlap what lies beyond the first chunks stays selected, and is enqueued later.
+static steprt_status run_left(struct steprt *rt) {
+  const struct rt_plan *plan = rt->plan;
+  set_modes(rt, RT_UNIT_LEFT, RT_UNIT_SELECTED);
+  rt->n_left = 0;
+  rt->next_chunk = 0;
+  return rt_issue_until(rt,
+                        plan->configuration.overlap ? plan->first_ahead : plan->n_chunks);
+}
+
+static steprt_status run(struct steprt *rt, const struct steprt_set *set) {
+  void *stream = set && set->stream ? set->stream : rt->stream;
+  if (!set && rt->n_left == 0 && rt->plan->n_units > 0) {
+    return rt_refuse(rt, STEPRT_BAD_STATE, "run: all units have run in this step");
+  }
+  if (rt->class->fork) {
+    RT_TRY(rt_checked(rt, rt->class->fork(rt->device, stream)));
+  }
+  RT_TRY(set ? run_set(rt, set) : run_left(rt));
+  return rt->plan->configuration.overlap ? STEPRT_OK : join(rt, stream);
+}
+
+steprt_status steprt_run(struct steprt *rt, const struct steprt_set *set) {
+  struct steprt_set in = {.size = sizeof in};
+  RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "run"));
+  if (!rt->plan) {
+    return rt_old_run(rt, set);
+  }
+  if (set && !rt_read_versioned(&in, sizeof in, set)) {
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
+                     "run: a set of a size or with a field that this library does not "
+                     "know");
+  }
+  return run(rt, set ? &in : NULL);
 }
 
 steprt_status steprt_end(struct steprt *rt) {
-  RT_TRY(rt_expect(rt, RT_MODE_RUN, RT_MODE_RUN, "end"));
-  for (uint32_t i = 0; i < rt->program->n_params; i++) {
-    if (rt->takes_part[i]) {
-      rt->base[rt->program->param[i].grad_buffer] = NULL;
+  RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "end"));
+  if (!rt->plan) {
+    RT_TRY(rt_old_end(rt));
+  }
+  for (uint32_t u = 0; rt->plan && u < rt->plan->n_units; u++) {
+    if (rt->unit_mode[u] == RT_UNIT_LEFT) {
+      return rt_refuse(rt, STEPRT_BAD_STATE,
+                       "end: unit %u ('%s') has not run; %u are left out", u,
+                       unit_name(rt, u).text, rt->n_left);
     }
   }
-  rt->memory.silent = false;
-  rt->phase = RT_MODE_BOUND;
-  rt->report.seconds = rt_now() - rt->begun;
-  if (rt->memory.refused > 0) {
-    return rt_fail(rt, "internal error: %llu allocations inside a step",
-                   (unsigned long long)rt->memory.refused);
-  }
+  rt->mode = RT_MODE_BOUND;
   return STEPRT_OK;
 }
 
-steprt_status steprt_report(struct steprt *rt, struct steprt_report *out) {
-  size_t size = out ? out->size : 0;
-  if (!rt || rt->phase < RT_MODE_OPEN || size < sizeof out->size) {
-    return STEPRT_BAD_ARGUMENT;
+uint32_t steprt_units(const struct steprt *rt, uint32_t *unit_of) {
+  if (!rt || rt->mode < RT_MODE_OPEN || !rt->plan) {
+    return 0;
   }
-  memset(out, 0, size);
-  memcpy(out, &rt->report, size < sizeof rt->report ? size : sizeof rt->report);
-  out->size = size;
-  return STEPRT_OK;
+  for (uint32_t i = 0; unit_of && i < rt->plan->n_params; i++) {
+    unit_of[i] = rt->plan->param[i].unit;
+  }
+  return rt->plan->n_units;
 }

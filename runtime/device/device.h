@@ -49,15 +49,19 @@ struct rt_device_class {
   // Refuses with the parameter's name (STEPRT_BAD_ARGUMENT). NULL: a device that takes any address.
   steprt_status (*check)(struct rt_device *d, const void *const *grads, void *stream);
 
-  // The next stage to fill.
+  // The next stage to fill; what it points to holds what rt_stage_scalars and the number of parameters ask for.
   steprt_status (*stage)(struct rt_device *d, struct rt_stage **out);
   // COMPUTE waits for what `stream` (a CUstream; CPU: ignored) holds now; the other lanes touch only memory of the
-  // device's own and may run ahead. `join` makes it wait for COMPUTE's work so far.
+  // device's own and may run ahead. `join` makes it wait for COMPUTE's work so far. Both NULL: a device without
+  // streams, whose callers block in `wait` where they would join.
   steprt_status (*fork)(struct rt_device *d, void *stream);
   steprt_status (*join)(struct rt_device *d, void *stream);
   // Enqueues in this order; waits and signals of the operation are honoured. `stage` is that of this step.
   steprt_status (*issue)(struct rt_device *d, const struct rt_entry *e,
                          const struct rt_stage *stage);
+  // Makes `stream` wait (without streams: blocks) for the operations of COMPUTE up to the last one issued of `chunk`;
+  // to wait for more is right too.
+  steprt_status (*wait_chunk)(struct rt_device *d, uint32_t chunk, void *stream);
   // Blocks until the operations of COMPUTE issued so far are done (`compute_only`), or all.
   steprt_status (*wait)(struct rt_device *d, bool compute_only);
   // The verdict of the last VERDICT issued; blocks until it is known.
@@ -75,8 +79,14 @@ struct rt_device_class {
   uint64_t (*trace)(struct rt_device *d, struct steprt_trace_record *out, uint64_t n);
 };
 
+// The most scalars that a step of `p` has: one block for each parameter that has a rule.
+uint64_t rt_stage_scalars(const struct steprt_program *p);
+// Where the scalars of a phase begin in the block of its rule; `phase` == n_phases: the size of the block.
+uint32_t rt_phase_scalars(const struct steprt_program *p, uint32_t rule, uint32_t phase);
+
+extern const struct rt_device_class rt_device_cpu;
 extern const struct rt_device_class rt_device_cuda; // of targets "cuda:..."
-// By the program's target.
+// By the program's target; NULL: none runs it.
 const struct rt_device_class *rt_device_class(const char *target);
 
 #endif

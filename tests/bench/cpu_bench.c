@@ -77,7 +77,8 @@ static void find_work(struct bench *b) {
 bool bench_step(struct bench *b) {
   struct steprt_step step = {.size = sizeof step, .grads = b->grad};
   bool ok = steprt_begin(b->rt, &step) == STEPRT_OK &&
-            steprt_run(b->rt, NULL) == STEPRT_OK && steprt_end(b->rt) == STEPRT_OK;
+            steprt_run(b->rt, NULL) == STEPRT_OK && steprt_end(b->rt) == STEPRT_OK &&
+            steprt_wait_all(b->rt) == STEPRT_OK;
   return ok || say("step", steprt_error(b->rt));
 }
 

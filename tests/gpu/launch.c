@@ -136,8 +136,11 @@ static bool run_case(const struct gpu *g, const struct gpu_case *c, const char *
   t->sources.arena = t->arena;
   diags_init(&t->diags, t->arena, &t->sources);
   t->front = (struct front){t->arena, &t->sources, &t->diags};
-  if (!compile(&r, c) ||
-      session_open(&r.session, t, r.driver.job, cpu_program_step(r.driver.cpu), &source,
+  if (!compile(&r, c)) {
+    exit(3);
+  }
+  r.driver.step->plan = NULL; // the mirror follows the waves
+  if (session_open(&r.session, t, r.driver.job, cpu_program_step(r.driver.cpu), &source,
                    0) != EXIT_OK) {
     exit(3);
   }

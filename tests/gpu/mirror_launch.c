@@ -82,7 +82,7 @@ static void put_op(struct mirror *m, struct table *t, const struct rt_wave_op *o
   for (uint32_t i = 0; i < k->n_scalars; i++) {
     float x = op->scalar[i] == RT_SCALAR_CLIP
                   ? 1
-                  : m->session->rt->scalars[op->param][op->scalar[i]];
+                  : m->session->rt->old.scalars[op->param][op->scalar[i]];
     VEC_PUSH(m->arena, t->scalar, x);
   }
 }
@@ -90,7 +90,7 @@ static void put_op(struct mirror *m, struct table *t, const struct rt_wave_op *o
 struct mirror_launch mirror_prepare(struct mirror *m, const struct cuda_kernel *k,
                                     uint32_t wave) {
   const struct steprt *rt = m->session->rt;
-  const struct rt_wave *w = &rt->step.wave[wave];
+  const struct rt_wave *w = &rt->old.step.wave[wave];
   struct mirror_launch l;
   struct table t = begin(m, k, &l);
   for (uint32_t i = w->first_op; i < w->first_op + w->n_ops; i++) {

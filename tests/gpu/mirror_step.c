@@ -163,7 +163,7 @@ static bool take_product(struct mirror *m, const struct rt_wave_op *op) {
 }
 
 static bool run_wave(struct mirror *m, uint32_t wave) {
-  const struct rt_wave *w = &m->session->rt->step.wave[wave];
+  const struct rt_wave *w = &m->session->rt->old.step.wave[wave];
   bool same = true;
   for (uint32_t i = 0; i < m->text->n_kernels; i++) {
     if (m->text->kernel[i].kind == CUDA_MAP) {
@@ -195,14 +195,15 @@ bool mirror_step(struct mirror *m) {
   }
   copy_gradients(m);
   bool same = measure(m) && check_verdict(m);
-  for (uint32_t i = 0; i < rt->step.n_waves; i++) {
-    const struct rt_schedule one = {rt->step.op, &rt->step.wave[i], 1, rt->step.item};
+  for (uint32_t i = 0; i < rt->old.step.n_waves; i++) {
+    const struct rt_schedule one = {rt->old.step.op, &rt->old.step.wave[i], 1,
+                                    rt->old.step.item};
     if (!rt->report.skipped) {
       rt_run_schedule(rt, &one);
     }
     same &= run_wave(m, i);
   }
-  rt->phase = RT_MODE_RUN;
+  rt->old.ran = true;
   s->step++;
   return steprt_end(rt) == STEPRT_OK && same;
 }

@@ -36,7 +36,8 @@ static int step(const struct steprt_program *program, int scale) {
     g[i] = 1;
   }
   int wrong = steprt_open(program, &options, &rt) || steprt_bind(rt, params) ||
-              steprt_begin(rt, &s) || steprt_run(rt, NULL) || steprt_end(rt);
+              steprt_begin(rt, &s) || steprt_run(rt, NULL) || steprt_end(rt) ||
+              steprt_wait_all(rt);
   steprt_destroy(rt);
   for (int i = 0; i < N; i++) {
     wrong += w[i] != (float)-scale;

@@ -50,6 +50,7 @@ static int run_steps(uint32_t threads, char *param[TINY_PARAMS],
   for (int i = 0; i < 3 && !wrong; i++) {
     wrong = steprt_begin(rt, &step) || steprt_run(rt, NULL) || steprt_end(rt);
   }
+  wrong = wrong || steprt_wait_all(rt);
   if (wrong) {
     fprintf(stderr, "%u threads: %s\n", threads, steprt_error(rt));
   }

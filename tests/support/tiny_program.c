@@ -37,27 +37,38 @@ static void update(void *const *ptr, const float *scalar, uint64_t begin, uint64
   }
 }
 
+static const struct rt_access copy_access[] = {{4, true, false}, {4, false, true}};
+static const struct rt_access momentum_access[] = {
+    {4, true, false}, {4, true, true}, {4, false, true}};
+static const struct rt_access momentum_bf16_access[] = {
+    {2, true, false}, {4, true, true}, {4, false, true}};
+static const struct rt_access update_access[] = {{4, true, true}, {4, true, false}};
+
 static const struct rt_kernel kernels[] = {
     {.name = "copy",
      .fn = copy,
+     .access = copy_access,
      .n_ptrs = 2,
      .n_scalars = 0,
      .bytes_read = 4,
      .bytes_written = 4},
     {.name = "momentum",
      .fn = momentum,
+     .access = momentum_access,
      .n_ptrs = 3,
      .n_scalars = 2,
      .bytes_read = 8,
      .bytes_written = 8},
     {.name = "momentum_bf16",
      .fn = momentum_bf16,
+     .access = momentum_bf16_access,
      .n_ptrs = 3,
      .n_scalars = 2,
      .bytes_read = 6,
      .bytes_written = 8},
     {.name = "update",
      .fn = update,
+     .access = update_access,
      .n_ptrs = 2,
      .n_scalars = 1,
      .bytes_read = 8,
@@ -119,48 +130,58 @@ static const struct rt_hyper hypers[] = {
     [TINY_CLIP] = {.label = "", .name = "max_norm", .value = 1e30},
 };
 
+static const struct rt_state states[] = {{"m", RT_F32}, {"seed", RT_F32}};
+static const uint32_t temps[] = {RT_F32};
+
+static void make_rule(struct tiny *t, uint32_t r) {
+  static const char *const names[TINY_RULES] = {"tiny_b", "tiny_a", "tiny_h"};
+  uint32_t grad = r == TINY_BF16_RULE ? RT_BF16 : RT_F32;
+  struct rt_tensor *tensor = t->tensor[r];
+  struct rt_phase *phase = t->phase[r];
+  tensor[0] = (struct rt_tensor){RT_TENSOR_PARAM, 0, RT_F32, true, false};
+  tensor[1] = (struct rt_tensor){RT_TENSOR_STATE, 1, RT_F32, false, true};
+  tensor[2] = (struct rt_tensor){RT_TENSOR_GRAD, 0, grad, true, false};
+  tensor[3] = (struct rt_tensor){RT_TENSOR_STATE, 0, RT_F32, true, true};
+  tensor[4] = (struct rt_tensor){RT_TENSOR_TEMP, 0, RT_F32, false, true};
+  tensor[5] = (struct rt_tensor){RT_TENSOR_PARAM, 0, RT_F32, true, true};
+  tensor[6] = (struct rt_tensor){RT_TENSOR_TEMP, 0, RT_F32, true, false};
+  phase[0] = (struct rt_phase){RT_PHASE_MAP, TINY_COPY, tensor, 2, NULL};
+  phase[1] = (struct rt_phase){RT_PHASE_MAP,
+                               grad == RT_BF16 ? TINY_MOMENTUM_BF16 : TINY_MOMENTUM,
+                               tensor + 2, 3, t->momentum_scalar};
+  phase[2] =
+      (struct rt_phase){RT_PHASE_MAP, TINY_UPDATE, tensor + 5, 2, t->update_scalar};
+  t->rule[r] = (struct rt_rule){.name = names[r],
+                                .phase = phase + 1,
+                                .n_phases = 2,
+                                .init = phase,
+                                .n_init = 1,
+                                .state = states,
+                                .n_states = 2,
+                                .temp = temps,
+                                .n_temps = 1,
+                                .ins = t->ins,
+                                .n_ins = TINY_INS,
+                                .n_regs = 8,
+                                .n_scalars = 2,
+                                .n_host_states = 2,
+                                .host_init = host_init,
+                                .host_is_group = host_is_group,
+                                .use = 7};
+}
+
 static void make_param(struct tiny *t, uint32_t i, uint64_t numel) {
   static const char *const names[] = {"w", "v", "frozen", "h"};
-  uint32_t first = i * 5;
   t->param[i] = (struct rt_param){.name = names[i],
                                   .rank = 1,
                                   .dim = {numel},
                                   .numel = numel,
                                   .storage = RT_F32,
+                                  .grad = i == TINY_BF16_GRAD ? RT_BF16 : RT_F32,
                                   .active = i != TINY_FROZEN,
-                                  .rule = i == 0,
-                                  .param_buffer = first,
-                                  .grad_buffer = first + 1,
-                                  .first_state = first + 2,
-                                  .n_states = 2};
-  struct rt_buffer *b = &t->buffer[first];
-  b[0] = (struct rt_buffer){RT_BUF_PARAM, RT_F32, i, numel, names[i]};
-  b[1] = (struct rt_buffer){RT_BUF_GRAD, i == TINY_BF16_GRAD ? RT_BF16 : RT_F32, i, numel,
-                            names[i]};
-  b[2] = (struct rt_buffer){RT_BUF_STATE, RT_F32, i, numel, "m"};
-  b[3] = (struct rt_buffer){RT_BUF_STATE, RT_F32, i, numel, "seed"};
-  b[4] = (struct rt_buffer){RT_BUF_TEMP, RT_F32, UINT32_MAX, numel, "u"};
-}
-
-static void make_ops(struct tiny *t, uint32_t i, uint32_t at, uint32_t n) {
-  uint32_t first = i * 5;
-  memcpy(t->init_buffer[i], (uint32_t[]){first, first + 3}, sizeof t->init_buffer[i]);
-  memcpy(t->momentum_buffer[i], (uint32_t[]){first + 1, first + 2, first + 4},
-         sizeof t->momentum_buffer[i]);
-  memcpy(t->update_buffer[i], (uint32_t[]){first, first + 4}, sizeof t->update_buffer[i]);
-  struct rt_wave_op op = {.kind = RT_WAVE_MAP, .param = i, .numel = t->param[i].numel};
-  op.kernel = 0;
-  op.buffer = t->init_buffer[i];
-  t->init[at] = op;
-  op.kernel = i == TINY_BF16_GRAD ? 2 : 1;
-  op.buffer = t->momentum_buffer[i];
-  op.scalar = t->momentum_scalar;
-  t->op[at] = op;
-  op.kernel = 3;
-  op.wave = 1;
-  op.buffer = t->update_buffer[i];
-  op.scalar = t->update_scalar;
-  t->op[n + at] = op;
+                                  .rule = i == 0                ? 1
+                                          : i == TINY_BF16_GRAD ? TINY_BF16_RULE
+                                                                : 0};
 }
 
 void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
@@ -170,41 +191,30 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
   memcpy(t->ins, code, sizeof code);
   t->momentum_scalar[1] = RT_SCALAR_CLIP;
   t->update_scalar[0] = 1;
-  for (int r = 0; r < 2; r++) {
-    t->rule[r] = (struct rt_rule){.name = r ? "tiny_a" : "tiny_b",
-                                  .ins = code,
-                                  .n_ins = sizeof code / sizeof *code,
-                                  .n_regs = 8,
-                                  .n_scalars = 2,
-                                  .n_host_states = 2,
-                                  .host_init = host_init,
-                                  .host_is_group = host_is_group,
-                                  .use = 7};
+  for (uint32_t r = 0; r < TINY_RULES; r++) {
+    make_rule(t, r);
   }
-  for (uint32_t i = 0, at = 0; i < TINY_PARAMS; i++) {
+  for (uint32_t i = 0; i < TINY_PARAMS; i++) {
     make_param(t, i, numel[i]);
-    if (t->param[i].active) {
-      make_ops(t, i, at++, TINY_PARAMS - 1);
-    }
   }
   t->program = (struct steprt_program){.version = RT_PROGRAM_VERSION,
+                                       .target = "cpu",
+                                       .plan = &t->plan.plan,
+                                       .squares = {RT_NO_ID, RT_NO_ID, RT_NO_ID},
+                                       .merge = RT_NO_ID,
+                                       .judge = RT_NO_ID,
                                        .param = t->param,
                                        .n_params = TINY_PARAMS,
-                                       .buffer = t->buffer,
-                                       .n_buffers = TINY_PARAMS * 5,
                                        .kernel = t->kernel,
-                                       .n_kernels = 4,
+                                       .n_kernels = TINY_KERNELS,
                                        .rule = t->rule,
-                                       .n_rules = 2,
+                                       .n_rules = TINY_RULES,
                                        .hyper = t->hyper,
                                        .n_hypers = TINY_HYPERS,
-                                       .init = t->init,
-                                       .n_init = TINY_PARAMS - 1,
-                                       .op = t->op,
-                                       .n_ops = 2 * (TINY_PARAMS - 1),
                                        .clips = true,
                                        .skips_nonfinite = true,
                                        .clip = clip,
                                        .n_clip = 1,
                                        .n_clip_regs = 1};
+  tiny_plan_make(&t->plan, &t->program, &(struct tiny_plan_options){0});
 }

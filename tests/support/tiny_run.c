@@ -22,15 +22,28 @@ static void fill(struct tiny_run *r, uint64_t seed) {
   }
 }
 
-void tiny_run_new(struct tiny_run *r, const uint64_t numel[TINY_PARAMS], uint32_t threads,
-                  uint64_t seed) {
+void tiny_run_planned(struct tiny_run *r, const uint64_t numel[TINY_PARAMS],
+                      uint32_t threads, uint64_t seed,
+                      const struct tiny_plan_options *plan) {
   struct steprt_options o = {.size = sizeof o, .threads = threads};
   memcpy(r->numel, numel, sizeof r->numel);
   fill(r, seed);
   tiny_make(&r->tiny, numel);
+  if (plan) {
+    tiny_plan_make(&r->tiny.plan, &r->tiny.program, plan);
+  }
   cr_assert_eq(steprt_open(&r->tiny.program, &o, &r->rt), STEPRT_OK, "%s",
                steprt_error(r->rt));
   cr_assert_eq(steprt_bind(r->rt, r->param), STEPRT_OK, "%s", steprt_error(r->rt));
+}
+
+void tiny_run_new(struct tiny_run *r, const uint64_t numel[TINY_PARAMS], uint32_t threads,
+                  uint64_t seed) {
+  tiny_run_planned(r, numel, threads, seed, NULL);
+}
+
+void *tiny_run_state(const struct tiny_run *r, uint32_t param, uint32_t s) {
+  return steprt_state(r->rt, param, s == 0 ? "m" : "seed", NULL);
 }
 
 void tiny_run_free(struct tiny_run *r) {
@@ -47,6 +60,7 @@ void tiny_run_step(struct tiny_run *r) {
   cr_assert_eq(steprt_begin(r->rt, &step), STEPRT_OK, "%s", steprt_error(r->rt));
   cr_assert_eq(steprt_run(r->rt, NULL), STEPRT_OK, "%s", steprt_error(r->rt));
   cr_assert_eq(steprt_end(r->rt), STEPRT_OK, "%s", steprt_error(r->rt));
+  cr_assert_eq(steprt_wait_all(r->rt), STEPRT_OK, "%s", steprt_error(r->rt));
 }
 
 static void add(uint64_t *hash, const void *data, uint64_t n) {
@@ -67,7 +81,7 @@ uint64_t tiny_run_hash(const struct tiny_run *r) {
     for (uint32_t s = 0; s < 2; s++) {
       double host = steprt_host_state(r->rt, i, s);
       add(&hash, &host, sizeof host);
-      add(&hash, steprt_buffer(r->rt, i * 5 + 2 + s), bytes);
+      add(&hash, tiny_run_state(r, i, s), bytes);
     }
   }
   return hash;
@@ -78,9 +92,8 @@ void tiny_run_compare(const struct tiny_run *a, const struct tiny_run *b) {
     uint64_t bytes = a->numel[i] * sizeof(float);
     cr_assert_arr_eq(a->param[i], b->param[i], bytes, "parameter %u", i);
     for (uint32_t s = 0; s < 2 && i != TINY_FROZEN; s++) {
-      cr_assert_arr_eq(steprt_buffer(a->rt, i * 5 + 2 + s),
-                       steprt_buffer(b->rt, i * 5 + 2 + s), bytes, "state %u of %u", s,
-                       i);
+      cr_assert_arr_eq(tiny_run_state(a, i, s), tiny_run_state(b, i, s), bytes,
+                       "state %u of %u", s, i);
     }
   }
   cr_assert_eq(tiny_run_hash(a), tiny_run_hash(b));

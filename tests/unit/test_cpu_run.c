@@ -86,6 +86,7 @@ static void run_step(struct run *r, uint64_t seed) {
   cr_assert_eq(steprt_begin(r->rt, &step), STEPRT_OK, "%s", steprt_error(r->rt));
   cr_assert_eq(steprt_run(r->rt, NULL), STEPRT_OK, "%s", steprt_error(r->rt));
   cr_assert_eq(steprt_end(r->rt), STEPRT_OK, "%s", steprt_error(r->rt));
+  cr_assert_eq(steprt_wait_all(r->rt), STEPRT_OK, "%s", steprt_error(r->rt));
 }
 
 static void run_close(struct run *r) {

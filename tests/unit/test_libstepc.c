@@ -100,6 +100,7 @@ static float step_once(const struct steprt_program *p) {
   cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK, "%s", steprt_error(rt));
   cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_end(rt), STEPRT_OK);
+  cr_assert_eq(steprt_wait_all(rt), STEPRT_OK);
   steprt_destroy(rt);
   cr_assert_float_eq(w[0], h[3], 0);
   return w[0];

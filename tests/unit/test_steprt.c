@@ -1,7 +1,7 @@
 // Steps of a program made by hand: values, the same bits for any thread count, clip, skip, hypers, order of calls.
 #include "core/binned.h"
 #include "core/convert.h"
-#include "core/handle.h"
+#include "device/cpu/exec.h"
 #include "random.h"
 #include "support/tiny_run.h"
 
@@ -43,9 +43,9 @@ Test(steprt, states_by_name) {
   uint64_t bytes = 0;
   tiny_run_new(&r, tiny_sizes, 1, 1);
   tiny_run_step(&r);
-  cr_assert_eq(steprt_state(r.rt, 0, "m", &bytes), steprt_buffer(r.rt, 2));
+  cr_assert_not_null(steprt_state(r.rt, 0, "m", &bytes));
   cr_assert_eq(bytes, r.numel[0] * 4);
-  cr_assert_eq(steprt_state(r.rt, 1, "seed", NULL), steprt_buffer(r.rt, 8));
+  cr_assert_neq(steprt_state(r.rt, 0, "seed", NULL), steprt_state(r.rt, 0, "m", NULL));
   cr_assert_null(steprt_state(r.rt, 0, "u", NULL)); // a temp
   cr_assert_null(steprt_state(r.rt, TINY_FROZEN, "m", NULL));
   cr_assert_null(steprt_state(r.rt, TINY_PARAMS, "m", NULL));
@@ -69,8 +69,8 @@ Test(steprt, two_steps_give_the_values_of_the_rule) {
     expected = expected - rate * m;
     tiny_run_step(&r);
     cr_assert_eq(((float *)r.param[0])[777], expected, "step %d", step);
-    cr_assert_eq(((float *)steprt_buffer(r.rt, 2))[777], m);
-    cr_assert_eq(((float *)steprt_buffer(r.rt, 3))[777], first); // init param
+    cr_assert_eq(((float *)tiny_run_state(&r, 0, 0))[777], m);
+    cr_assert_eq(((float *)tiny_run_state(&r, 0, 1))[777], first); // init param
     cr_assert_eq(steprt_host_state(r.rt, 0, 0), decay);
     cr_assert_eq(steprt_host_state(r.rt, 1, 1), half); // once per step for the whole line
     cr_assert_eq(steprt_count(r.rt, 0), (uint64_t)step);
@@ -146,7 +146,7 @@ Test(steprt, bits_do_not_depend_on_the_callers_floating_point_mode) {
   _mm_setcsr(before);
   cr_assert_eq(after & 0xffc0u, strange);
   tiny_run_compare(&plain, &flushed);
-  cr_assert_neq(((float *)steprt_buffer(plain.rt, 2))[3], 0);
+  cr_assert_neq(((float *)tiny_run_state(&plain, 0, 0))[3], 0);
   tiny_run_free(&plain);
   tiny_run_free(&flushed);
 }
@@ -163,8 +163,9 @@ Test(steprt, a_null_gradient_takes_no_part) {
   cr_assert_eq(steprt_count(without.rt, 0), 1);
   cr_assert_eq(steprt_host_state(without.rt, 1, 0), 1.0); // its own
   cr_assert_eq(steprt_host_state(without.rt, 1, 1), 0.5); // its line's
-  cr_assert_eq(((float *)steprt_buffer(without.rt, 7))[5], 0);
-  cr_assert_arr_eq(without.param[1], steprt_buffer(without.rt, 8), without.numel[1] * 4);
+  cr_assert_eq(((float *)tiny_run_state(&without, 1, 0))[5], 0);
+  cr_assert_arr_eq(without.param[1], tiny_run_state(&without, 1, 1),
+                   without.numel[1] * 4);
   without.grad[1] = kept;
   tiny_run_step(&without);
   tiny_run_step(&with);
@@ -287,6 +288,7 @@ Test(steprt, hypers_set_inside_a_step_wait_for_the_next) {
   steprt_set_hyper(b.rt, TINY_CLIP, 0);
   cr_assert_eq(steprt_run(b.rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_end(b.rt), STEPRT_OK);
+  cr_assert_eq(steprt_wait_all(b.rt), STEPRT_OK);
   tiny_run_compare(&a, &b);
   tiny_run_free(&a);
   tiny_run_free(&b);
@@ -301,11 +303,9 @@ Test(steprt, calls_out_of_order_are_refused) {
   cr_assert_str_eq(steprt_error(r.rt), "end: parameters are bound and no step is open");
   cr_assert_eq(begin(&r), STEPRT_OK);
   cr_assert_eq(begin(&r), STEPRT_BAD_STATE);
-  cr_assert_eq(steprt_end(r.rt), STEPRT_BAD_STATE); // units left out
-  cr_assert_str_eq(steprt_error(r.rt), "end: a step has begun and not run");
+  cr_assert_eq(steprt_end(r.rt), STEPRT_BAD_STATE);
+  cr_assert_str_eq(steprt_error(r.rt), "end: unit 0 ('w') has not run; 3 are left out");
   cr_assert_eq(steprt_set_count(r.rt, 0, 5), STEPRT_BAD_STATE);
-  cr_assert_eq(steprt_run(r.rt, (const struct steprt_set *)(const void *)r.grad),
-               STEPRT_BAD_ARGUMENT);
   cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_BAD_STATE);
   cr_assert_eq(steprt_end(r.rt), STEPRT_OK);
@@ -322,8 +322,7 @@ Test(steprt, counts_and_host_states_can_be_restored) {
     if (i == TINY_FROZEN) {
       continue;
     }
-    memcpy(steprt_buffer(b.rt, i * 5 + 2), steprt_buffer(a.rt, i * 5 + 2),
-           a.numel[i] * 4);
+    memcpy(tiny_run_state(&b, i, 0), tiny_run_state(&a, i, 0), a.numel[i] * 4);
     cr_assert_eq(steprt_set_count(b.rt, i, steprt_count(a.rt, i)), STEPRT_OK);
     for (uint32_t s = 0; s < 2; s++) {
       cr_assert_eq(steprt_set_host_state(b.rt, i, s, steprt_host_state(a.rt, i, s)),
@@ -393,9 +392,12 @@ Test(steprt, zero_elements_and_no_parameters_are_legal) {
   tiny_run_step(&r);
   cr_assert_eq(steprt_count(r.rt, 0), 1);
   tiny_run_free(&r);
-  struct steprt_program empty = {.version = RT_PROGRAM_VERSION};
+  struct steprt_program empty = {.version = RT_PROGRAM_VERSION, .target = "cpu"};
+  static struct tiny_plan plan;
+  tiny_plan_make(&plan, &empty, &(struct tiny_plan_options){0});
+  empty.plan = &plan.plan;
   struct steprt *rt;
-  cr_assert_eq(steprt_open(&empty, NULL, &rt), STEPRT_OK);
+  cr_assert_eq(steprt_open(&empty, NULL, &rt), STEPRT_OK, "%s", steprt_error(rt));
   void *none[1] = {NULL};
   cr_assert_eq(steprt_bind(rt, none), STEPRT_OK);
   struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)none};
@@ -410,57 +412,58 @@ Test(steprt, null_handles_are_harmless) {
   cr_assert_str_eq(steprt_error(NULL), "");
   cr_assert_eq(steprt_run(NULL, NULL), STEPRT_BAD_ARGUMENT);
   cr_assert_eq(steprt_hyper(NULL, "", "lr"), -1);
-  cr_assert_null(steprt_buffer(NULL, 0));
   cr_assert_eq(steprt_open(NULL, NULL, NULL), STEPRT_BAD_ARGUMENT);
 }
 
-// wave 0: m := beta m + clip grad; u := m. wave 1: o := orthogonalize(u). wave 2: param := param - rate * o.
+// m := beta m + clip grad; u := m. o := orthogonalize(u). param := param - rate * o.
 Test(steprt, a_matrix_operation_runs_between_its_maps) {
   enum { ROWS = 24, COLS = 40, NUMEL = ROWS * COLS };
   static const double abc[2][3] = {{1.5, -0.5, 0}, {1.5, -0.5, 0}};
+  static const uint32_t temps[] = {RT_F32, RT_F32};
   const struct rt_iteration it = {.name = "two",
                                   .norm = RT_NORM_FROBENIUS,
                                   .safety = 1,
                                   .compute = RT_F32,
                                   .n_steps = 2,
                                   .abc = abc};
-  struct tiny t;
-  tiny_make(&t, (uint64_t[]){NUMEL, NUMEL, 1, 1});
+  static struct tiny t;
+  tiny_make(&t, (uint64_t[]){2 * NUMEL, 5, 1, 1});
+  const struct rt_tensor operands[] = {{RT_TENSOR_TEMP, 0, RT_F32, true, false},
+                                       {RT_TENSOR_TEMP, 1, RT_F32, false, true}};
+  struct rt_tensor updated[] = {t.tensor[1][5], operands[1]};
+  const struct rt_phase phase[] = {
+      t.phase[1][1],
+      {RT_PHASE_ORTHO, 0, operands, 2, NULL},
+      {RT_PHASE_MAP, TINY_UPDATE, updated, 2, t.update_scalar}};
+  t.rule[1].phase = phase;
+  t.rule[1].n_phases = 3;
+  t.rule[1].temp = temps;
+  t.rule[1].n_temps = 2;
+  t.rule[1].rows = ROWS;
+  t.rule[1].cols = COLS;
   t.program.iteration = &it;
   t.program.n_iterations = 1;
-  struct rt_wave_op update = t.op[3];
-  update.wave = 2;
-  update.buffer = (uint32_t[]){
-      0, 9}; // o: the temporary of the second parameter, which has no operations here
-  t.op[1] = (struct rt_wave_op){.kind = RT_WAVE_ORTHO,
-                                .param = 0,
-                                .wave = 1,
-                                .in = 4,
-                                .out = 9,
-                                .batch = 1,
-                                .rows = ROWS,
-                                .cols = COLS};
-  t.op[2] = update;
-  t.program.n_ops = 3;
-  float param[NUMEL] = {0}, grad[NUMEL], other[NUMEL], expected[NUMEL];
+  tiny_plan_make(&t.plan, &t.program, &(struct tiny_plan_options){.host = true});
+  static float param[2 * NUMEL], grad[2 * NUMEL], other[5], other_h[1], expected[NUMEL];
   uint64_t seed = 14;
-  for (int i = 0; i < NUMEL; i++) {
+  for (int i = 0; i < 2 * NUMEL; i++) {
     grad[i] = (float)random_normal(&seed);
   }
   struct steprt *rt;
   cr_assert_eq(steprt_open(&t.program, NULL, &rt), STEPRT_OK, "%s", steprt_error(rt));
-  cr_assert_eq(steprt_bind(rt, (void *[]){param, other, NULL, other}), STEPRT_OK);
+  cr_assert_eq(steprt_bind(rt, (void *[]){param, other, NULL, other_h}), STEPRT_OK);
   const struct steprt_step step = {.size = sizeof step,
                                    .grads = (const void *[]){grad, NULL, NULL, NULL}};
   cr_assert_eq(steprt_begin(rt, &step), STEPRT_OK);
   cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK);
   cr_assert_eq(steprt_end(rt), STEPRT_OK);
-  struct rt_matrices matrices = {grad, RT_F32, expected, 1, ROWS, COLS};
-  rt_ortho(rt->blas, rt->team, &it, &matrices,
-           rt->scratch); // u = grad at step 1
+  cr_assert_eq(steprt_wait_all(rt), STEPRT_OK);
+  struct rt_matrices matrices = {grad + NUMEL, RT_F32, expected, 1, ROWS, COLS};
+  rt_ortho(rt->device->blas, rt->device->team, &it, &matrices,
+           rt->device->scratch); // u = grad at step 1
   float rate = (float)(0.1 * 0.5 / (1 - 0.9));
   for (int i = 0; i < NUMEL; i++) {
-    cr_assert_eq(param[i], 0 - rate * expected[i], "%d", i);
+    cr_assert_eq(param[NUMEL + i], 0 - rate * expected[i], "%d", i);
   }
   struct steprt_report done = {.size = sizeof done};
   steprt_report(rt, &done);

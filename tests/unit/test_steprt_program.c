@@ -39,7 +39,7 @@ static void open_and_expect(const struct tiny *t, const char *text) {
 
 Test(steprt_program, each_mistake_is_named) {
   for (int i = 0; i < N_SPOILS; i++) {
-    struct tiny t;
+    static struct tiny t;
     tiny_make(&t, numel);
     spoil(&t, i);
     open_and_expect(&t, texts[i]);
@@ -48,8 +48,10 @@ Test(steprt_program, each_mistake_is_named) {
 
 static const double abc[1][3] = {{1.5, -0.5, 0}};
 
-// A good program whose last operation is a matrix operation on two temporaries.
-static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
+// A good program with a matrix phase between the two of its first rule, on a temporary of its own.
+static void make_matrix_program(struct tiny *t, struct rt_iteration *it,
+                                struct rt_phase phase[3], struct rt_tensor tensor[2]) {
+  static const uint32_t temps[] = {RT_F32, RT_F32};
   tiny_make(t, numel);
   *it = (struct rt_iteration){.name = "one",
                               .norm = RT_NORM_FROBENIUS,
@@ -57,53 +59,63 @@ static void make_matrix_program(struct tiny *t, struct rt_iteration *it) {
                               .compute = RT_F32,
                               .n_steps = 1,
                               .abc = abc};
+  tensor[0] = (struct rt_tensor){RT_TENSOR_TEMP, 0, RT_F32, true, false};
+  tensor[1] = (struct rt_tensor){RT_TENSOR_TEMP, 1, RT_F32, false, true};
+  phase[0] = t->phase[0][1];
+  phase[1] = (struct rt_phase){RT_PHASE_ORTHO, 0, tensor, 2, NULL};
+  phase[2] = t->phase[0][2];
+  t->rule[0].phase = phase;
+  t->rule[0].n_phases = 3;
+  t->rule[0].temp = temps;
+  t->rule[0].n_temps = 2;
+  t->rule[0].rows = 2;
+  t->rule[0].cols = 2;
   t->program.iteration = it;
   t->program.n_iterations = 1;
-  t->op[5] = (struct rt_wave_op){.kind = RT_WAVE_ORTHO,
-                                 .param = 0,
-                                 .wave = 1,
-                                 .in = 4,
-                                 .out = 9,
-                                 .batch = 2,
-                                 .rows = 2,
-                                 .cols = 2};
+  tiny_plan_make(&t->plan, &t->program, &(struct tiny_plan_options){0});
+}
+
+enum { N_MATRIX_SPOILS = 8 };
+
+// Spoils one thing; returns what open says.
+static const char *spoil_matrix(int which, struct rt_iteration *it,
+                                struct rt_phase *phase, struct rt_tensor *tensor) {
+  switch (which) {
+  case 0:
+    tensor[0].index = 1;
+    return "rule 'tiny_b': its phase 1 names one temporary as operand and result";
+  case 1:
+    tensor[0].kind = RT_TENSOR_GRAD;
+    return "rule 'tiny_b': its phase 1 names an operand that is no temporary, nor its "
+           "parameter or a state of it";
+  case 2:
+    tensor[0].storage = RT_F16;
+    return "rule 'tiny_b': its phase 1 names an operand that is not f32 or bf16";
+  case 3:
+    tensor[1].kind = RT_TENSOR_PARAM;
+    return "rule 'tiny_b': its phase 1 names a result that is no temporary";
+  case 4:
+    it->compute = RT_BF16;
+    return "rule 'tiny_b': its phase 1 names a result that does not have its compute "
+           "type";
+  case 5:
+    phase[1].n_tensors = 1;
+    return "rule 'tiny_b': its phase 1 names other tensors than an operand and a result";
+  case 6: it->compute = RT_F16; return "iteration 'one': unknown norm or compute type";
+  default: it->n_steps = 0; return "iteration 0 has no steps";
+  }
 }
 
 Test(steprt_program, each_mistake_of_a_matrix_operation_is_named) {
-  static const char bad_result[] =
-      "step operation 5 names a result that does not have its compute type and size";
-  struct tiny t;
-  struct rt_iteration it;
-  make_matrix_program(&t, &it);
-  t.op[5].out = 4;
-  open_and_expect(&t, "step operation 5 names one buffer as operand and result");
-  make_matrix_program(&t, &it);
-  t.op[5].in = 1;
-  open_and_expect(&t, "step operation 5 names an operand that is no temporary, nor its "
-                      "parameter or a state of it");
-  make_matrix_program(&t, &it);
-  t.op[5].in = 7;
-  open_and_expect(&t, "step operation 5 names an operand that is no temporary, nor its "
-                      "parameter or a state of it");
-  make_matrix_program(&t, &it);
-  t.op[5].out = 2;
-  open_and_expect(&t, "step operation 5 names a result that is no temporary");
-  make_matrix_program(&t, &it);
-  t.op[5].batch = 3;
-  open_and_expect(
-      &t, "step operation 5 names an operand that is not f32 or bf16 of its size");
-  make_matrix_program(&t, &it);
-  it.compute = RT_BF16;
-  open_and_expect(&t, bad_result);
-  make_matrix_program(&t, &it);
-  t.op[5].rows = t.op[5].cols = UINT32_MAX;
-  open_and_expect(&t, "step operation 5 names dimensions that overflow");
-  make_matrix_program(&t, &it);
-  it.compute = RT_F16;
-  open_and_expect(&t, "iteration 'one': unknown norm or compute type");
-  make_matrix_program(&t, &it);
-  it.n_steps = 0;
-  open_and_expect(&t, "iteration 0 has no steps");
+  for (int i = 0; i < N_MATRIX_SPOILS; i++) {
+    static struct tiny t;
+    struct rt_iteration it;
+    struct rt_phase phase[3];
+    struct rt_tensor tensor[2];
+    make_matrix_program(&t, &it, phase, tensor);
+    const char *text = spoil_matrix(i, &it, phase, tensor);
+    open_and_expect(&t, text);
+  }
 }
 
 // Spoils a random 32-bit word of the tables that hold numbers only; sizes that would be honoured are not among the
@@ -113,42 +125,33 @@ static void spoil_anything(struct tiny *t, uint64_t *seed) {
                                     20, 255, 0x7fffffff, 0x80000000, UINT32_MAX};
   uint32_t value = values[random_below(seed, sizeof values / sizeof *values)];
   struct rt_param *v = &t->param[random_below(seed, TINY_PARAMS)];
-  struct rt_buffer *b = &t->buffer[random_below(seed, t->program.n_buffers)];
-  struct rt_wave_op *op = random_below(seed, 4) ? &t->op[random_below(seed, 6)]
-                                                : &t->init[random_below(seed, 3)];
+  struct rt_phase *phase =
+      &t->phase[random_below(seed, TINY_RULES)][random_below(seed, 3)];
+  struct rt_tensor *tensor =
+      &t->tensor[random_below(seed, TINY_RULES)][random_below(seed, 7)];
+  struct rt_host_ins *ins = &t->ins[random_below(seed, TINY_INS)];
   uint32_t *const word[] = {&v->rank,
                             &v->storage,
+                            &v->grad,
                             &v->rule,
-                            &v->param_buffer,
-                            &v->grad_buffer,
-                            &v->first_state,
-                            &v->n_states,
-                            &b->storage,
-                            &b->param,
-                            &op->param,
-                            &op->wave,
-                            &op->kernel,
-                            &op->iteration,
-                            &op->in,
-                            &op->out,
-                            (uint32_t *)&b->kind,
-                            (uint32_t *)&op->kind,
-                            (uint32_t *)t->init_buffer + random_below(seed, 8),
-                            (uint32_t *)t->momentum_buffer + random_below(seed, 12),
-                            (uint32_t *)t->update_buffer + random_below(seed, 8),
+                            &phase->kind,
+                            &phase->kernel,
+                            &phase->n_tensors,
+                            &tensor->kind,
+                            &tensor->index,
+                            &tensor->storage,
                             &t->momentum_scalar[random_below(seed, 2)],
                             &t->update_scalar[0],
-                            &t->ins[random_below(seed, t->rule[0].n_ins)].out,
-                            &t->ins[random_below(seed, t->rule[0].n_ins)].arg[0],
-                            &t->ins[random_below(seed, t->rule[0].n_ins)].arg[1],
-                            &t->ins[random_below(seed, t->rule[0].n_ins)].index};
+                            &ins->out,
+                            &ins->arg[0],
+                            &ins->arg[1],
+                            &ins->index};
   if (random_below(seed, 8)) {
     *word[random_below(seed, sizeof word / sizeof *word)] = value;
   } else if (random_below(seed, 2)) {
-    t->ins[random_below(seed, t->rule[0].n_ins)].op = (uint8_t)value;
+    ins->op = (uint8_t)value;
   } else {
-    b->numel = v->numel = op->numel = v->dim[0] =
-        value > 255 ? UINT64_MAX - value : value;
+    v->numel = v->dim[0] = value > 255 ? UINT64_MAX - value : value;
   }
 }
 
@@ -156,7 +159,7 @@ Test(steprt_program, random_spoils_are_opened_or_refused) {
   uint64_t seed = 1;
   int opened = 0, refused = 0;
   for (int i = 0; i < 3000; i++) {
-    struct tiny t;
+    static struct tiny t;
     struct steprt_options o = {.size = sizeof o, .threads = 1};
     struct steprt *rt;
     tiny_make(&t, numel);

@@ -117,6 +117,7 @@ _RUNTIME = {
     "steprt_begin": (c.c_int, [_RT, c.POINTER(Step)]),
     "steprt_run": (c.c_int, [_RT, c.c_void_p]),
     "steprt_end": (c.c_int, [_RT]),
+    "steprt_wait_all": (c.c_int, [_RT]),
     "steprt_report": (c.c_int, [_RT, c.POINTER(Report)]),
 }
 

@@ -182,9 +182,11 @@ class Optimizer(Unique):
             self._check(_c.steprt.steprt_begin(self._handle, _c.Step(grads=self._pointers(grads))))
             self._check(_c.steprt.steprt_run(self._handle, None))
             self._check(_c.steprt.steprt_end(self._handle))
+            self._check(_c.steprt.steprt_wait_all(self._handle))
         except BaseException:  # Ctrl-C comes between two calls: a step that has begun is completed
             _c.steprt.steprt_run(self._handle, None)
             _c.steprt.steprt_end(self._handle)
+            _c.steprt.steprt_wait_all(self._handle)
             raise
 
     @property

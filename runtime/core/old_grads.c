@@ -1,5 +1,5 @@
 // Each thread sums into bins of its own; merging them does not depend on who summed what (L1).
-#include "core/grads.h"
+#include "core/old_grads.h"
 
 #include <math.h>
 
@@ -14,28 +14,29 @@ static void add_range(struct binned *sum, uint32_t storage, const void *grad,
 
 static void measure_item(void *ctx, uint64_t item, uint32_t thread) {
   struct steprt *rt = ctx;
-  const struct rt_item *it = &rt->grad_item[item];
+  const struct rt_item *it = &rt->old.grad_item[item];
   for (uint32_t i = it->first; i < it->first + it->n; i++) {
     const struct rt_param *v = &rt->program->param[i];
     if (!rt->takes_part[i]) {
       continue;
     }
     uint64_t end = it->n == 1 ? it->end : v->numel;
-    add_range(&rt->thread_sum[thread].sum, rt->program->buffer[v->grad_buffer].storage,
-              rt->base[v->grad_buffer], it->begin, end);
+    add_range(&rt->old.thread_sum[thread].sum,
+              rt->program->buffer[v->grad_buffer].storage, rt->old.base[v->grad_buffer],
+              it->begin, end);
   }
 }
 
 struct rt_grads rt_grads_measure(struct steprt *rt) {
   struct rt_grads g = {0};
-  uint32_t threads = rt_team_size(rt->team);
+  uint32_t threads = rt_team_size(rt->old.team);
   for (uint32_t t = 0; t < threads; t++) {
-    binned_init(&rt->thread_sum[t].sum);
+    binned_init(&rt->old.thread_sum[t].sum);
   }
-  rt_team_run(rt->team, rt->n_grad_items, measure_item, rt);
-  struct binned *sum = &rt->thread_sum[0].sum;
+  rt_team_run(rt->old.team, rt->old.n_grad_items, measure_item, rt);
+  struct binned *sum = &rt->old.thread_sum[0].sum;
   for (uint32_t t = 1; t < threads; t++) {
-    binned_merge(sum, &rt->thread_sum[t].sum);
+    binned_merge(sum, &rt->old.thread_sum[t].sum);
   }
   g.norm = sqrt(binned_value(sum));
   g.nonfinite = sum->specials != 0;

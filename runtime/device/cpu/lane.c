@@ -1,0 +1,293 @@
+// One lock guards queues and events: entries are chunks of work, milliseconds long, and few.
+//
+// A wait is resolved when its entry is issued, to the number of signals of its event issued before (plan.h). So every
+// entry waits only for entries issued before it, in the order of issue, and lanes cannot wait for each other in a ring.
+#include "device/cpu/lane.h"
+
+#include "core/fpmode.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+// ---- a lane's thread
+
+static bool may_start(const struct cpu_lanes *l, const struct rt_op *op,
+                      const uint64_t *ticket) {
+  for (uint32_t i = 0; i < op->n_waits; i++) {
+    if (l->done[l->plan->wait[op->first_wait + i]] < ticket[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Times count from the last UPLOAD: it is the first of its step on COMPUTE.
+static void keep_times(struct cpu_lane *lane, const struct rt_op *op, uint64_t record,
+                       double begin, double end) {
+  struct cpu_lanes *l = lane->lanes;
+  if (op->kind == RT_OP_UPLOAD) {
+    memset(l->seconds, 0, sizeof l->seconds);
+  }
+  if (lane->id == RT_LANE_COMPUTE) {
+    l->seconds[op->kind] += end - begin;
+  }
+  if (l->trace) {
+    l->trace[record].begin = begin;
+    l->trace[record].end = end;
+  }
+}
+
+static void finish(struct cpu_lane *lane, const struct rt_op *op) {
+  if (op->signal != RT_NO_ID) {
+    lane->lanes->done[op->signal]++;
+  }
+  lane->done++;
+}
+
+// The lock is held but while the entry runs.
+static void run_next(struct cpu_lane *lane) {
+  struct cpu_lanes *l = lane->lanes;
+  uint64_t at = lane->done % lane->capacity, record = lane->record[at];
+  struct cpu_entry e = lane->entry[at];
+  const struct rt_op *op = cpu_op(l->plan, e.op);
+  while (!may_start(l, op, lane->ticket + at * lane->most_waits)) {
+    pthread_cond_wait(&l->changed, &l->lock);
+  }
+  pthread_mutex_unlock(&l->lock);
+  double begin = rt_now();
+  l->exec(l->device, &e);
+  double end = rt_now();
+  pthread_mutex_lock(&l->lock);
+  keep_times(lane, op, record, begin, end);
+  finish(lane, op);
+  pthread_cond_broadcast(&l->changed);
+}
+
+static void *lane_main(void *arg) {
+  struct cpu_lane *lane = arg;
+  struct cpu_lanes *l = lane->lanes;
+  rt_fpmode_enter();
+  pthread_mutex_lock(&l->lock);
+  for (;;) {
+    if (lane->done < lane->issued) {
+      run_next(lane);
+    } else if (l->stop) {
+      break;
+    } else {
+      pthread_cond_wait(&l->changed, &l->lock);
+    }
+  }
+  pthread_mutex_unlock(&l->lock);
+  return NULL;
+}
+
+// ---- the caller's thread
+
+static bool is_forked(const struct cpu_lanes *l) {
+  return l->process != getpid();
+}
+
+static uint64_t bytes_of(const struct rt_plan *plan, const struct rt_op *op,
+                         const struct cpu_entry *e) {
+  uint64_t bytes = 0, all = 0;
+  bool copies = op->kind == RT_OP_LOAD || op->kind == RT_OP_STORE;
+  for (uint32_t i = op->first; i < op->first + op->n; i++) {
+    uint64_t n = copies ? plan->copy[i].bytes : plan->row[i].numel;
+    all += n;
+    bytes += i >= e->first && i < e->first + e->n ? n : 0;
+  }
+  if (copies || op->n == 0) {
+    return copies ? bytes : op->bytes_read + op->bytes_written;
+  }
+  return all == 0 ? 0
+                  : (uint64_t)((double)(op->bytes_read + op->bytes_written) *
+                               ((double)bytes / (double)all));
+}
+
+static uint64_t new_record(struct cpu_lanes *l, const struct rt_op *op,
+                           const struct cpu_entry *e) {
+  if (!l->trace) {
+    return 0;
+  }
+  uint64_t at = l->next_trace++ % l->n_trace;
+  l->trace[at] = (struct steprt_trace_record){
+      .op = e->op, .lane = op->lane, .bytes = bytes_of(l->plan, op, e)};
+  return at;
+}
+
+static void enqueue(struct cpu_lanes *l, struct cpu_lane *lane, const struct rt_op *op,
+                    const struct cpu_entry *e) {
+  uint64_t at = lane->issued % lane->capacity;
+  lane->entry[at] = *e;
+  lane->record[at] = new_record(l, op, e);
+  for (uint32_t i = 0; i < op->n_waits; i++) {
+    lane->ticket[at * lane->most_waits + i] =
+        l->signalled[l->plan->wait[op->first_wait + i]];
+  }
+  if (op->signal != RT_NO_ID) {
+    l->signalled[op->signal]++;
+  }
+  lane->issued++;
+}
+
+// The order of issue satisfies every wait. The lock may have been held when the process forked: it is left alone.
+static steprt_status issue_forked(struct cpu_lanes *l, const struct cpu_entry *e) {
+  for (int i = 0; i < RT_N_LANES; i++) {
+    if (l->lane[i].done < l->lane[i].issued) {
+      return STEPRT_BAD_STATE;
+    }
+  }
+  const struct rt_op *op = cpu_op(l->plan, e->op);
+  struct cpu_lane *lane = &l->lane[op->lane];
+  uint64_t record = new_record(l, op, e);
+  uint32_t mode = rt_fpmode_enter();
+  double begin = rt_now();
+  l->exec(l->device, e);
+  keep_times(lane, op, record, begin, rt_now());
+  rt_fpmode_leave(mode);
+  l->signalled[op->signal == RT_NO_ID ? 0 : op->signal] += op->signal != RT_NO_ID;
+  lane->issued++;
+  finish(lane, op);
+  return STEPRT_OK;
+}
+
+steprt_status cpu_lanes_issue(struct cpu_lanes *l, const struct cpu_entry *e) {
+  if (is_forked(l)) {
+    return issue_forked(l, e);
+  }
+  const struct rt_op *op = cpu_op(l->plan, e->op);
+  struct cpu_lane *lane = &l->lane[op->lane];
+  pthread_mutex_lock(&l->lock);
+  *l->waits += lane->issued - lane->done == lane->capacity;
+  while (lane->issued - lane->done == lane->capacity) {
+    pthread_cond_wait(&l->changed, &l->lock);
+  }
+  enqueue(l, lane, op, e);
+  pthread_cond_broadcast(&l->changed);
+  pthread_mutex_unlock(&l->lock);
+  return STEPRT_OK;
+}
+
+bool cpu_lanes_wait(struct cpu_lanes *l, enum rt_lane lane, uint64_t ticket) {
+  if (is_forked(l)) {
+    return false;
+  }
+  pthread_mutex_lock(&l->lock);
+  bool waits = l->lane[lane].done < ticket;
+  while (l->lane[lane].done < ticket) {
+    pthread_cond_wait(&l->changed, &l->lock);
+  }
+  pthread_mutex_unlock(&l->lock);
+  return waits;
+}
+
+uint64_t cpu_lanes_ticket(const struct cpu_lanes *l, enum rt_lane lane) {
+  return l->lane[lane].issued; // written by this thread only
+}
+
+// ---- open and close
+
+// How many entries of a lane may be queued at once: those of a step whose units run in the worst of sets (each entry
+// either has rows of its own or only waits and signals, once for each set that touches its chunk), and of the plain
+// steps that a caller may be ahead.
+static uint64_t queue_size(const struct rt_plan *plan, uint32_t lane) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < plan->n_ops; i++) {
+    const struct rt_op *op = &plan->op[i];
+    bool orders = op->n_waits > 0 || op->signal != RT_NO_ID;
+    uint64_t sets = op->chunk != RT_NO_ID && orders ? plan->chunk[op->chunk].n_units : 1;
+    n += op->lane == lane ? sets + op->n + RT_STAGES : 0;
+  }
+  for (uint32_t i = 0; i < plan->n_init; i++) {
+    n += plan->init[i].lane == lane;
+  }
+  return n;
+}
+
+static uint32_t most_waits(const struct rt_plan *plan) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < plan->n_ops + plan->n_init; i++) {
+    uint32_t n = cpu_op(plan, i)->n_waits;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+static bool make_queue(struct cpu_lane *lane, struct rt_memory *m) {
+  uint64_t n = lane->capacity;
+  if (n == 0) {
+    return true;
+  }
+  lane->entry = rt_memory_alloc(m, n, sizeof *lane->entry);
+  lane->record = rt_memory_alloc(m, n, sizeof *lane->record);
+  lane->ticket = rt_memory_alloc(m, n * lane->most_waits, sizeof *lane->ticket);
+  return lane->entry && lane->record && lane->ticket;
+}
+
+static bool make_queues(struct cpu_lanes *l, struct rt_memory *m, bool trace) {
+  uint64_t n_events = l->plan->n_events, all = RT_N_LANES;
+  bool ok = true;
+  for (uint32_t i = 0; i < RT_N_LANES && ok; i++) {
+    struct cpu_lane *lane = &l->lane[i];
+    *lane = (struct cpu_lane){.lanes = l,
+                              .id = i,
+                              .capacity = queue_size(l->plan, i),
+                              .most_waits = most_waits(l->plan)};
+    ok = make_queue(lane, m);
+    all += lane->capacity;
+  }
+  l->signalled = ok ? rt_memory_alloc(m, n_events, sizeof *l->signalled) : NULL;
+  l->done = ok ? rt_memory_alloc(m, n_events, sizeof *l->done) : NULL;
+  if (trace && ok) {
+    l->n_trace = all; // more than can be queued and running at once
+    l->trace = rt_memory_alloc(m, all, sizeof *l->trace);
+  }
+  return l->signalled && l->done && (!trace || l->trace);
+}
+
+// Signals belong to the caller's threads.
+static bool start_threads(struct cpu_lanes *l) {
+  sigset_t all, before;
+  bool ok = true;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (uint32_t i = 0; i < RT_N_LANES && ok; i++) {
+    struct cpu_lane *lane = &l->lane[i];
+    if (lane->capacity > 0) {
+      ok = pthread_create(&lane->thread, NULL, lane_main, lane) == 0;
+      lane->started = ok;
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return ok;
+}
+
+steprt_status cpu_lanes_open(struct cpu_lanes *l, struct rt_memory *m, bool trace) {
+  l->process = getpid();
+  if (!make_queues(l, m, trace) || pthread_mutex_init(&l->lock, NULL)) {
+    return STEPRT_NO_MEMORY;
+  }
+  if (pthread_cond_init(&l->changed, NULL)) {
+    pthread_mutex_destroy(&l->lock);
+    return STEPRT_NO_MEMORY;
+  }
+  l->made = true;
+  return start_threads(l) ? STEPRT_OK : STEPRT_NO_MEMORY;
+}
+
+void cpu_lanes_close(struct cpu_lanes *l) {
+  if (!l->made || is_forked(l)) {
+    return;
+  }
+  pthread_mutex_lock(&l->lock);
+  l->stop = true;
+  pthread_cond_broadcast(&l->changed);
+  pthread_mutex_unlock(&l->lock);
+  for (int i = 0; i < RT_N_LANES; i++) {
+    if (l->lane[i].started) {
+      pthread_join(l->lane[i].thread, NULL);
+    }
+  }
+  pthread_cond_destroy(&l->changed);
+  pthread_mutex_destroy(&l->lock);
+}
