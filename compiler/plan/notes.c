@@ -33,8 +33,7 @@ static bool is_uneven(const struct plan_builder *b, uint32_t param) {
 }
 
 static bool is_repeated(const struct plan_builder *b, uint32_t param) {
-  return b->ordered.v[b->param[param].unit].is_matrix &&
-         shard_has_replicas(b->model, &b->model->param[param]);
+  return b->ordered.v[b->param[param].unit].is_matrix && b->has_replicas[param];
 }
 
 static const struct kind_of_note kinds[] = {
@@ -67,35 +66,41 @@ static struct str unit_name(struct plan_builder *b, uint32_t unit) {
              : str_fmt(b->arena, "unit %u (`%s` and %u more)", unit, first, u->n - 1);
 }
 
-static void note_cut(struct plan_builder *b, uint32_t unit) {
+// The first few by name. The pieces of a unit follow each other.
+static void note_cuts(struct plan_builder *b) {
+  enum { NAMED = 4 };
   uint32_t n = 0;
-  for (uint32_t i = 0; i < b->piece.n; i++) {
-    n += b->piece.v[i].unit == unit;
+  for (uint32_t i = 0; i < b->piece.n;) {
+    uint32_t unit = b->piece.v[i].unit, first = i;
+    bool is_cut = b->piece.v[i].is_cut;
+    while (i < b->piece.n && b->piece.v[i].unit == unit) {
+      i++;
+    }
+    if (is_cut && n++ < NAMED) {
+      note(b, str_fmt(b->arena, "%s, with %s of states, is cut into %u chunks",
+                      unit_name(b, unit).p,
+                      plan_size(b->arena, b->ordered.v[unit].bytes).p, i - first));
+    }
   }
-  note(b,
-       str_fmt(b->arena, "%s has %s of states and is cut into %u chunks",
-               unit_name(b, unit).p, plan_size(b->arena, b->ordered.v[unit].bytes).p, n));
+  if (n > NAMED) {
+    note(b, str_fmt(b->arena, "%u more units are cut", n - NAMED));
+  }
 }
 
-static void note_units(struct plan_builder *b) {
+static void note_oversized(struct plan_builder *b) {
   uint32_t n = 0, first = 0;
   for (uint32_t i = 0; i < b->piece.n; i++) {
     const struct piece *p = &b->piece.v[i];
     const struct unit *u = &b->ordered.v[p->unit];
-    if (p->is_cut && p->from == 0) {
-      note_cut(b, p->unit);
-    } else if (!p->is_cut && !u->resident && u->bytes > b->o.chunk_bytes) {
+    if (!p->is_cut && !u->resident && u->bytes > b->o.chunk_bytes) {
       first = n++ == 0 ? p->unit : first;
     }
   }
   if (n != 0) {
-    const struct unit *u = &b->ordered.v[first];
-    note(b, str_fmt(b->arena,
-                    "%u %s larger than the chunk size of %s and a chunk alone: %s, "
-                    "with %s of states%s",
-                    n, n == 1 ? "unit is" : "units are",
-                    plan_size(b->arena, b->o.chunk_bytes).p, unit_name(b, first).p,
-                    plan_size(b->arena, u->bytes).p, n == 1 ? "" : ", and others"));
+    struct str more = n > 1 ? str_fmt(b->arena, " (and %u more)", n - 1) : STR("");
+    note(b,
+         str_fmt(b->arena, "a chunk alone, larger than the chunk size of %s: %s%s",
+                 plan_size(b->arena, b->o.chunk_bytes).p, unit_name(b, first).p, more.p));
   }
 }
 
@@ -130,7 +135,8 @@ void plan_notes(struct plan_builder *b) {
   for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     note_params(b, &kinds[i]);
   }
-  note_units(b);
+  note_cuts(b);
+  note_oversized(b);
   note_slots(b);
   note_order(b);
 }

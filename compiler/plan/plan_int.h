@@ -100,6 +100,7 @@ struct plan_builder {
   // This rank.
   struct shard *shard;         // by parameter
   struct rt_plan_param *param; // by parameter
+  bool *has_replicas;          // by parameter; all ranks agree
   uint64_t *
       slot_at; // by parameter: where its first state begins in the slot, if its unit is whole
   VEC(struct rt_state_home) home;
@@ -145,6 +146,8 @@ uint64_t shard_presence(const struct model *m,
 // Is no rank below `rank` a replica of it? Has any rank a replica?
 bool shard_is_first(const struct model *m, const struct model_param *p, uint64_t rank);
 bool shard_has_replicas(const struct model *m, const struct model_param *p);
+// Has every shard a rank? Not where two axes that place a parameter run over the same ranks.
+bool shard_covers(const struct model *m, const struct model_param *p);
 // Where rows of a shard may be cut: after every PLAN_GRAIN elements of a row, and at its end.
 uint64_t shard_grains(const struct shard *s);
 uint64_t shard_grain_at(const struct shard *s, uint64_t grain); // its first element

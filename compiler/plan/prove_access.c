@@ -37,6 +37,9 @@ static bool collect(void *ctx, struct rt_at at, uint64_t bytes, bool is_write) {
                      .op = c->op,
                      .item = c->item,
                      .write = is_write};
+  if (c->p->is_init && at.space == RT_AT_STEP) {
+    return true; // a copy of the operation stands in no list: ranges are those of a step
+  }
   if (c->item == RT_NO_ID) {
     if (c->n_own < MAX_OWN) {
       c->own[c->n_own++] = x;

@@ -60,21 +60,39 @@ static bool refuse_cut_matrices(struct plan_builder *b) {
 
 // ---- the table
 
-// Parameters of one entry of the model have one placement: whether this rank is the first that holds a shard is
-// looked up once for them.
-struct first_rank {
+// What the ranks tell about a placement. Models have few of them, whatever the number of parameters.
+struct placement {
   const struct model_param *like;
-  bool is_first;
+  bool is_first, has_replicas, is_whole;
+};
+struct placements {
+  VEC(struct placement) list;
 };
 
-static bool is_first_rank(struct plan_builder *b, struct first_rank *last,
-                          const struct model_param *p) {
-  const struct model_param *q = last->like;
-  if (q == NULL || q->place != p->place || q->n_places != p->n_places ||
-      !str_eq(q->on_axis, p->on_axis) || !str_eq(q->flat_axis, p->flat_axis)) {
-    *last = (struct first_rank){p, shard_is_first(b->model, p, b->o.rank)};
+static bool placed_alike(const struct model_param *p, const struct model_param *q) {
+  if (p->n_places != q->n_places || p->on_coord != q->on_coord ||
+      !str_eq(p->on_axis, q->on_axis) || !str_eq(p->flat_axis, q->flat_axis)) {
+    return false;
   }
-  return last->is_first;
+  for (uint32_t i = 0; i < p->n_places; i++) {
+    if (p->place[i].axis != q->place[i].axis) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static struct placement placement_of(struct plan_builder *b, struct placements *known,
+                                     const struct model_param *p) {
+  for (uint32_t i = 0; i < known->list.n; i++) {
+    if (placed_alike(known->list.v[i].like, p)) {
+      return known->list.v[i];
+    }
+  }
+  struct placement new = {p, shard_is_first(b->model, p, b->o.rank),
+                          shard_has_replicas(b->model, p), shard_covers(b->model, p)};
+  VEC_PUSH(b->arena, known->list, new);
+  return new;
 }
 
 static void set_rule(struct plan_builder *b, uint32_t index, struct rt_plan_param *out) {
@@ -86,7 +104,7 @@ static void set_rule(struct plan_builder *b, uint32_t index, struct rt_plan_para
 }
 
 static struct rt_plan_param entry(struct plan_builder *b, uint32_t index,
-                                  struct first_rank *last) {
+                                  const struct placement *place) {
   const struct model_param *m = &b->model->param[index];
   const struct rt_param *p = &b->program->param[index];
   const struct shard *s = &b->shard[index];
@@ -99,7 +117,7 @@ static struct rt_plan_param entry(struct plan_builder *b, uint32_t index,
                               .storage = p->storage,
                               .grad = p->grad,
                               .unit = RT_NO_ID,
-                              .counted = p->active && is_first_rank(b, last, m),
+                              .counted = p->active && place->is_first,
                               .order = m->has_order ? m->order : 0};
   for (uint32_t d = 0; d < s->rank; d++) {
     out.dim[d] = s->dim[d];
@@ -115,10 +133,19 @@ bool plan_table(struct plan_builder *b) {
   uint32_t n = b->program->n_params;
   b->shard = ARENA_ARRAY(b->arena, struct shard, n);
   b->param = ARENA_ARRAY(b->arena, struct rt_plan_param, n);
-  struct first_rank last = {0};
+  b->has_replicas = ARENA_ARRAY(b->arena, bool, n);
+  struct placements known = {0};
+  bool ok = true;
   for (uint32_t i = 0; i < n; i++) {
-    b->shard[i] = shard_of(b->model, &b->model->param[i], b->o.rank);
-    b->param[i] = entry(b, i, &last);
+    const struct model_param *p = &b->model->param[i];
+    struct placement place = placement_of(b, &known, p);
+    b->shard[i] = shard_of(b->model, p, b->o.rank);
+    b->has_replicas[i] = place.has_replicas;
+    b->param[i] = entry(b, i, &place);
+    if (!place.is_whole && b->program->param[i].active) {
+      DIAG(b->f->diags, NO_SPAN, E0807, p->name);
+      ok = false;
+    }
   }
-  return refuse_cut_matrices(b);
+  return refuse_cut_matrices(b) && ok;
 }

@@ -1,4 +1,4 @@
-// What the planner refuses, E0801 to E0806, and the words.
+// What the planner refuses, E0801 to E0807, and the words.
 #include "plan_job.h"
 
 #include <criterion/criterion.h>
@@ -40,6 +40,14 @@ static const struct refusal {
     {"error[E0804]: the number of slots does not apply", SMALL, {.slots = 4}},
     {"error[E0804]: the chunk size does not apply", SMALL, {.chunk_bytes = 4096}},
     {"error[E0804]: the budget of host memory does not apply", SMALL, {.host_memory = 1}},
+    {"error[E0807]: parts of `b` are on no rank",
+     MODEL(FSDP ", \"ep\": {\"size\": 2, \"stride\": 1}",
+           PARAM("b", "[64, 64]", ", \"place\": {\"fsdp\": 0}, \"on\": {\"ep\": 0}")),
+     {.rank = 0}},
+    {"error[E0807]: parts of `b` are on no rank",
+     MODEL(FSDP ", \"ep\": {\"size\": 2, \"stride\": 1}",
+           PARAM("b", "[64]", ", \"place\": [[\"fsdp\", 0], [\"ep\", 0]]")),
+     {.rank = 0}},
     {"error[E0805]: there is no rank 1 in a world of 1", SMALL, {.rank = 1}},
 };
 
