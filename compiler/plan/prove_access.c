@@ -53,16 +53,20 @@ static bool collect(void *ctx, struct rt_at at, uint64_t bytes, bool is_write) {
 
 static void collect_op(struct prover *p, uint32_t i) {
   struct rt_op one = p->op[i];
+  struct rt_plan plan =
+      *p->plan; // which list an operation is of, it tells from where it stands
+  plan.init = &one;
+  plan.n_init = p->is_init ? 1 : 0;
   struct collector c = {.p = p, .op = i, .item = RT_NO_ID};
   one.n = 0;
-  rt_op_ranges(p->plan, &one, collect, &c);
+  rt_op_ranges(&plan, &one, collect, &c);
   one.n = 1;
   for (uint32_t k = 0; k < p->op[i].n; k++) {
     one.first = c.item = p->op[i].first + k;
     for (uint32_t s = 0; s < c.n_own; s++) {
       c.seen[s] = false;
     }
-    rt_op_ranges(p->plan, &one, collect, &c);
+    rt_op_ranges(&plan, &one, collect, &c);
   }
 }
 

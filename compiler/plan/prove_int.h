@@ -27,7 +27,7 @@ struct segment {
 struct block {
   uint32_t first, n; // operations
   uint32_t first_segment, n_segments;
-  uint32_t chunk;       // RT_NO_ID: begin, init
+  uint32_t chunk;       // RT_NO_ID: begin
   uint32_t class, next; // next block of its class; RT_NO_ID
 };
 

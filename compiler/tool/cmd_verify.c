@@ -12,6 +12,7 @@ static const struct law laws[] = {
     {"any number of threads", verify_threads},
     {"any CPU", verify_targets},
     {"any cut", verify_cuts},
+    {"schedule proof", verify_plans},
     {"within rounding", verify_bound},
 };
 enum { N_LAWS = sizeof laws / sizeof *laws };

@@ -33,6 +33,7 @@ enum exit_code verify_targets(struct verify *v, struct verdict *out);
 // Each kernel of a program on a whole range and on pieces of it. False: memory is out.
 bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict *out);
 enum exit_code verify_cuts(struct verify *v, struct verdict *out);
+enum exit_code verify_plans(struct verify *v, struct verdict *out);
 enum exit_code verify_bound(struct verify *v, struct verdict *out);
 
 #endif
