@@ -64,7 +64,7 @@ LLVMValueRef emit_splat(struct emit *e, LLVMValueRef scalar) {
   return LLVMBuildShuffleVector(e->b, one, none, zeros, "");
 }
 
-// ---- bf16 as integer code: the CPU's own instructions flush denormals (runtime/core/convert.h)
+// ---- 16 bits as integer code: the CPU's own instructions flush denormals (runtime/core/convert.h)
 
 // The upper halves as i32, rounded to nearest even; every NaN becomes 0x7fc0.
 static LLVMValueRef bf16_round(struct emit *e, LLVMValueRef value) {
@@ -84,6 +84,24 @@ static LLVMValueRef bf16_widen(struct emit *e, LLVMValueRef upper) {
   return LLVMBuildBitCast(e->b, bits, type_f32(e), "");
 }
 
+// As rt_f16_to_f32: with the exponent in its place what is missing is a factor of 2^112.
+static LLVMValueRef f16_widen(struct emit *e, LLVMValueRef bits) {
+  LLVMBuilderRef b = e->b;
+  LLVMTypeRef i32 = type_i32(e);
+  LLVMValueRef low = LLVMBuildAnd(b, bits, const_i32(e, 0x7fff), "");
+  LLVMValueRef placed = LLVMBuildShl(b, low, const_i32(e, 13), "");
+  LLVMValueRef small = LLVMBuildBitCast(b, placed, type_f32(e), "");
+  LLVMValueRef value = LLVMBuildFMul(b, small, const_f32(e, 0x1p112), "");
+  LLVMValueRef field = LLVMBuildAnd(b, bits, const_i32(e, 0x7c00), "");
+  LLVMValueRef special = LLVMBuildICmp(b, LLVMIntEQ, field, const_i32(e, 0x7c00), "");
+  LLVMValueRef inf =
+      LLVMBuildSelect(b, special, const_i32(e, 0x7f800000), const_i32(e, 0), "");
+  LLVMValueRef sign = LLVMBuildAnd(b, bits, const_i32(e, 0x8000), "");
+  sign = LLVMBuildShl(b, sign, const_i32(e, 16), "");
+  LLVMValueRef all = LLVMBuildOr(b, LLVMBuildBitCast(b, value, i32, ""), inf, "");
+  return LLVMBuildBitCast(b, LLVMBuildOr(b, all, sign, ""), type_f32(e), "");
+}
+
 LLVMValueRef emit_load(struct emit *e, enum storage s, LLVMValueRef addr) {
   LLVMTypeRef type = emit_type(e, emit_storage_type(e, s));
   LLVMValueRef raw = LLVMBuildLoad2(e->b, type, addr, "");
@@ -91,7 +109,8 @@ LLVMValueRef emit_load(struct emit *e, enum storage s, LLVMValueRef addr) {
   if (s == ST_F32) {
     return raw;
   }
-  return bf16_widen(e, LLVMBuildZExt(e->b, raw, type_i32(e), ""));
+  LLVMValueRef bits = LLVMBuildZExt(e->b, raw, type_i32(e), "");
+  return s == ST_F16 ? f16_widen(e, bits) : bf16_widen(e, bits);
 }
 
 LLVMValueRef emit_narrow(struct emit *e, enum storage s, LLVMValueRef value) {

@@ -28,18 +28,11 @@ static void check_dtypes(struct refuser *r, const struct rule *rule,
            str_fmt(a, "a parameter stored as %s (`%.*s`)", storage_name(rule->dtype),
                    STR_FMT(p->name)));
   }
-  bool *seen_grad = seen + ST_Q8U + 1;
-  if (!executes_storage(rule->grad) && !seen_grad[rule->grad]) {
-    seen_grad[rule->grad] = true;
-    refuse(r, NO_SPAN,
-           str_fmt(a, "a gradient stored as %s (`%.*s`)", storage_name(rule->grad),
-                   STR_FMT(p->name)));
-  }
 }
 
 static void check_model(struct refuser *r) {
   const struct job *job = r->j->job;
-  bool seen_dtype[2 * (ST_Q8U + 1)] = {0};
+  bool seen_dtype[ST_Q8U + 1] = {0};
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     const struct model_param *p = &job->model->param[i];
     if (job->param[i].rule == UINT32_MAX) {

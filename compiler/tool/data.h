@@ -32,7 +32,7 @@ struct data_key {
   struct str name; // of the parameter
   uint64_t step;
 };
-// Elements [begin, end) into out[0, end - begin). `dtype` is ST_F32 or ST_BF16 (rounded to nearest even).
+// Elements [begin, end) into out[0, end - begin). `dtype` is ST_F32, ST_BF16 or ST_F16 (rounded to nearest even).
 void data_seed(const struct data_key *key, enum storage dtype, uint64_t begin,
                uint64_t end, void *out);
 // All `numel` elements, over the threads of `team`.

@@ -44,10 +44,11 @@ void data_seed(const struct data_key *key, enum storage dtype, uint64_t begin,
       p[i - begin] = value_at(stream, i, scale);
     }
   } else {
-    assert(dtype == ST_BF16);
+    assert(dtype == ST_BF16 || dtype == ST_F16);
     uint16_t *p = out;
     for (uint64_t i = begin; i < end; i++) {
-      p[i - begin] = rt_f32_to_bf16(value_at(stream, i, scale));
+      float x = value_at(stream, i, scale);
+      p[i - begin] = dtype == ST_BF16 ? rt_f32_to_bf16(x) : rt_f32_to_f16(x);
     }
   }
 }

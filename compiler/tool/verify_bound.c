@@ -20,8 +20,9 @@ struct before {
 };
 
 static double element(const void *data, enum storage storage, uint64_t i) {
-  return storage == ST_BF16 ? (double)rt_bf16_to_f32(((const uint16_t *)data)[i])
-                            : (double)((const float *)data)[i];
+  return storage == ST_BF16  ? (double)rt_bf16_to_f32(((const uint16_t *)data)[i])
+         : storage == ST_F16 ? (double)rt_f16_to_f32(((const uint16_t *)data)[i])
+                             : (double)((const float *)data)[i];
 }
 
 static struct interp_tensor tensor_of(struct arena *a, const void *data,

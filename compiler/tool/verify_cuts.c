@@ -58,7 +58,7 @@ static bool fill(struct launch *l, uint32_t t, uint32_t kernel) {
   struct data_key key = {
       .seed = kernel, .role = DATA_PARAMS, .name = STR("cut"), .step = t};
   memset(l->whole[t], 0, bytes);
-  data_seed(&key, l->storage[t] == RT_BF16 ? ST_BF16 : ST_F32, 0, l->n, l->whole[t]);
+  data_seed(&key, (enum storage)l->storage[t], 0, l->n, l->whole[t]);
   memcpy(l->cut[t] + size, l->whole[t], l->n * size); // one element off
   return true;
 }

@@ -190,8 +190,8 @@ static const char *fault_of_param(const struct steprt_program *p, uint32_t i) {
     bool looks = p->clips || p->skips_nonfinite;
     return v->storage > RT_Q8U || v->grad > RT_Q8U
                ? "its storage or its gradient's is unknown"
-           : looks && v->grad != RT_F32 && v->grad != RT_BF16
-               ? "clip and skip read gradients in f32 or bf16 only"
+           : looks && v->grad > RT_F16
+               ? "clip and skip read gradients in f32, bf16 or f16 only"
                : NULL;
   }
   if (!owns(p, v->param_buffer, RT_BUF_PARAM, i) ||
@@ -204,8 +204,8 @@ static const char *fault_of_param(const struct steprt_program *p, uint32_t i) {
     return "its gradient's buffer is another's or differs in size";
   }
   uint32_t storage = p->buffer[v->grad_buffer].storage;
-  if ((p->clips || p->skips_nonfinite) && storage != RT_F32 && storage != RT_BF16) {
-    return "clip and skip read gradients in f32 or bf16 only";
+  if ((p->clips || p->skips_nonfinite) && storage > RT_F16) {
+    return "clip and skip read gradients in f32, bf16 or f16 only";
   }
   if ((uint64_t)v->first_state + v->n_states > p->n_buffers) {
     return "its states lie beyond the buffers";

@@ -32,4 +32,26 @@ static inline float rt_f16_to_f32(uint16_t h) {
   return f;
 }
 
+// To nearest even; beyond the largest to Inf, every NaN to 0x7e00.
+static inline uint16_t rt_f32_to_f16(float f) {
+  uint32_t u;
+  memcpy(&u, &f, sizeof u);
+  uint32_t sign = u >> 16 & 0x8000u;
+  u &= 0x7fffffffu;
+  if (u > 0x7f800000u) {
+    return 0x7e00u;
+  }
+  if (u >= 0x47800000u) { // 65536
+    return (uint16_t)(sign | 0x7c00u);
+  }
+  if (u < 0x38800000u) { // a denormal: beside 0.5 the unit is 2^-24
+    memcpy(&f, &u, sizeof f);
+    f += 0.5f;
+    memcpy(&u, &f, sizeof u);
+    return (uint16_t)(sign | (u - 0x3f000000u));
+  }
+  uint32_t rounded = (u - (112u << 23) + 0xfffu + (u >> 13 & 1u)) >> 13;
+  return (uint16_t)(sign | rounded);
+}
+
 #endif

@@ -7,6 +7,8 @@ static void add_range(struct binned *sum, uint32_t storage, const void *grad,
                       uint64_t begin, uint64_t end) {
   if (storage == RT_BF16) {
     binned_add_squares_bf16(sum, (const uint16_t *)grad + begin, end - begin);
+  } else if (storage == RT_F16) {
+    binned_add_squares_f16(sum, (const uint16_t *)grad + begin, end - begin);
   } else {
     binned_add_squares_f32(sum, (const float *)grad + begin, end - begin);
   }

@@ -93,7 +93,7 @@ static void fill(void *tensor, enum storage s, uint64_t n, uint64_t *seed) {
     if (s == ST_F32) {
       ((float *)tensor)[i] = x;
     } else {
-      ((uint16_t *)tensor)[i] = rt_f32_to_bf16(x);
+      ((uint16_t *)tensor)[i] = s == ST_F16 ? rt_f32_to_f16(x) : rt_f32_to_bf16(x);
     }
   }
 }
@@ -134,8 +134,9 @@ void cpu_data_free(struct cpu_data *d) {
 }
 
 static float read_element(const void *tensor, enum storage s, uint64_t i) {
-  return s == ST_F32 ? ((const float *)tensor)[i]
-                     : rt_bf16_to_f32(((const uint16_t *)tensor)[i]);
+  return s == ST_F32   ? ((const float *)tensor)[i]
+         : s == ST_F16 ? rt_f16_to_f32(((const uint16_t *)tensor)[i])
+                       : rt_bf16_to_f32(((const uint16_t *)tensor)[i]);
 }
 
 static uint32_t bits_of(float x) {

@@ -307,8 +307,17 @@ Test(binned, squares_of_f16_are_those_of_the_same_values) {
   for (uint32_t i = 0; i < 0x10000; i++) {
     double want = f16_value(i), got = (double)rt_f16_to_f32((uint16_t)i);
     cr_assert(same_bits(got, want) || (isnan(got) && isnan(want)), "%x: %a", i, got);
+    uint16_t back = rt_f32_to_f16((float)got);
+    cr_assert(back == i || (isnan(want) && back == 0x7e00), "%x -> %x", i, back);
     h[i] = isfinite(want) ? (uint16_t)i : 0;
     binned_add(&one, isfinite(want) ? want * want : 0);
+  }
+  for (uint32_t i = 0; i < 0x7c00; i++) { // halfway to the next: to even, Inf is even
+    double next = i == 0x7bff ? 65536 : f16_value(i + 1);
+    float half = (float)((f16_value(i) + next) / 2);
+    cr_assert_eq(rt_f32_to_f16(half), i + i % 2, "%x", i);
+    cr_assert_eq(rt_f32_to_f16(-nextafterf(half, 0)), i | 0x8000, "%x", i);
+    cr_assert_eq(rt_f32_to_f16(nextafterf(half, 1e6f)), i + 1, "%x", i);
   }
   binned_add_squares_f16(&all, h, 0x10000);
   cr_assert_arr_eq(&all, &one, sizeof all);

@@ -48,7 +48,6 @@ static const struct refusal {
     {"the input `s` of `x`",
      RULE("  input s : f32\n  state m : f32 like param\n  m := m + s * grad\n"), 0, 0},
     {"a parameter stored as f16 (`w`)", RULE(""), ST_F16, ST_F32},
-    {"a gradient stored as f16 (`w`)", RULE(""), ST_F32, ST_F16},
     {"`compute f16` of iteration `it`", ITERATION("  compute f16\n"), 0, 0},
     {"`form gram` of iteration `it`", ITERATION("  compute bf16\n  form gram\n"), 0, 0},
     {"the view `transposed`", USE("transposed"), 0, 0},

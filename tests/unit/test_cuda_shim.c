@@ -13,6 +13,7 @@ static const struct phase_file {
     {"tests/data/cpu/lion.ir", 1},     {"tests/data/cpu/first_step.ir", 1},
     {"tests/data/cpu/zoo.ir", 1},      {"tests/data/cpu/guarded.ir", 1},
     {"tests/data/cpu/momentum.ir", 2}, {"tests/data/cpu/zeros.ir", 1},
+    {"tests/data/cpu/lion_f16.ir", 1},
 };
 enum { N_FILES = sizeof files / sizeof files[0], MAX_CASES = 16 };
 
