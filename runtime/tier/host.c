@@ -81,21 +81,25 @@ static steprt_status touch(const struct rt_slab_request *r, const struct rt_slab
   return status;
 }
 
-static void note_pages(const struct rt_slab_request *r, const struct rt_slab *s) {
-  char buf[128];
+static void note_huge_pages(const struct rt_slab_request *r, const struct rt_slab *s) {
+  const uint64_t ends = 2 * (uint64_t)HUGE_PAGE; // they need not lie on huge pages
   uint64_t huge = 0;
-  uint32_t on, seen;
-  // The ends of a mapping need not lie on huge pages.
-  uint64_t possible =
-      s->mapped > 2 * (uint64_t)HUGE_PAGE ? s->mapped - 2 * (uint64_t)HUGE_PAGE : 0;
+  if (s->mapped <= ends) {
+    return;
+  }
   if (!rt_pages_huge(s->at, s->mapped, &huge)) {
     note(r, "host slab: whether its pages are huge cannot be read (/proc/self/smaps)");
-  } else if (huge < possible) {
+  } else if (huge < s->mapped - ends) {
     note(r,
          "host slab: %s of %s in huge pages, the rest in small ones: they take longer to "
          "touch and to pin (/sys/kernel/mm/transparent_hugepage/enabled)",
          rt_size_text(huge).text, rt_size_text(s->mapped).text);
   }
+}
+
+static void note_node(const struct rt_slab_request *r, const struct rt_slab *s) {
+  char buf[128];
+  uint32_t on, seen;
   if (r->node < 0) {
     return;
   }
@@ -160,7 +164,8 @@ steprt_status rt_slab_open(const struct rt_slab_request *r, struct rt_slab *out,
     rt_slab_close(out);
     return s;
   }
-  note_pages(r, out);
+  note_huge_pages(r, out);
+  note_node(r, out);
   return STEPRT_OK;
 }
 
