@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "emit/cuda_device.h"
 
+#include "plan/program_digest.h" // runtime/
+
 #include <unistd.h>
 
 static bool is_identifier(struct str s) {
@@ -142,6 +144,10 @@ bool driver_program(struct front *f, const struct driver_input *in, struct drive
 
 bool driver_plan(struct front *f, const struct driver_input *in, struct driver *d) {
   double start = clock_now();
+  if (!rt_program_digest(d->step, d->step->digest)) {
+    d->ice = STR("out of memory for the digest of the program");
+    return false;
+  }
   d->plan = plan_make(f, d->job, d->step, &in->plan, &d->ice);
   d->step->plan = d->plan;
   d->times.plan = clock_now() - start;

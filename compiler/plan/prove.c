@@ -25,20 +25,33 @@ static struct proof *proof_new(struct arena *a) {
   return out;
 }
 
+static bool is_known(const struct proof *proof, struct str text) {
+  for (uint32_t i = 0; i < proof->n_faults; i++) {
+    if (str_eq(proof->fault[i].text, text)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool prove_fault(struct proof *proof, enum proof_kind kind, uint32_t rank, uint32_t op,
                  uint32_t other, const char *fmt, ...) {
   if (prove_full(proof)) {
     return false;
   }
-  struct proof_fault *f = &proof->fault[proof->n_faults++];
   char text[FAULT_TEXT];
   va_list ap;
   va_start(ap, fmt);
   int n = vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  f->text.n = n < 0 ? 0 : n < FAULT_TEXT ? (size_t)n : FAULT_TEXT - 1;
+  struct str line = {text, n < 0 ? 0 : n < FAULT_TEXT ? (size_t)n : FAULT_TEXT - 1};
+  if (is_known(proof, line)) { // one block shows it alone and in pairs
+    return true;
+  }
+  struct proof_fault *f = &proof->fault[proof->n_faults++];
   // Made by proof_new, which alone hands out this memory.
-  memcpy((char *)(uintptr_t)f->text.p, text, f->text.n);
+  memcpy((char *)(uintptr_t)f->text.p, text, line.n);
+  f->text.n = line.n;
   f->kind = kind;
   f->rank = rank;
   f->op = op;

@@ -23,7 +23,7 @@ static bool fault(const struct flow *f, enum proof_kind kind, const struct cell 
   struct prover *p = f->p;
   const struct access *a = f->a;
   uint64_t lo = c->at & ~PROVE_STEP_BIT, hi = c[1].at & ~PROVE_STEP_BIT;
-  const char *other = c->op == RT_NO_ID ? "" : prove_op_text(p, c->op);
+  const char *other = c->op == RT_NO_ID || c->op == a->op ? "" : prove_op_text(p, c->op);
   (void)PROVE_FAULT(p, kind, a->op, c->op, "%s %s %s [%llu, %llu)%s%s, %s%s%s",
                     prove_op_text(p, a->op), a->write ? "writes" : "reads",
                     rt_space_names[a->space], (unsigned long long)lo,
@@ -35,10 +35,12 @@ static bool fault(const struct flow *f, enum proof_kind kind, const struct cell 
 
 // ---- reads
 
-static bool is_written_elsewhere(const struct prover *p, uint64_t lo, uint64_t hi) {
+static bool is_written_elsewhere(const struct flow *f, uint64_t lo, uint64_t hi) {
+  const struct prover *p = f->p;
   for (uint32_t i = 0; i < p->access.n; i++) {
     const struct access *a = &p->access.v[i];
-    if (a->write && a->space == RT_AT_ARENA && a->lo < hi && lo < a->hi) {
+    if (a->write && a->space == RT_AT_ARENA && a->lo < hi && lo < a->hi &&
+        p->block_of[a->op] != p->block_of[f->a->op]) {
       return true;
     }
   }
@@ -46,8 +48,8 @@ static bool is_written_elsewhere(const struct prover *p, uint64_t lo, uint64_t h
 }
 
 static bool unwritten(const struct flow *f, const struct cell *c) {
-  return f->a->space == RT_AT_ARENA && is_written_elsewhere(f->p, c->at, c[1].at)
-             ? fault(f, PROOF_REUSED, c, "which only others write")
+  return f->a->space == RT_AT_ARENA && is_written_elsewhere(f, c->at, c[1].at)
+             ? fault(f, PROOF_REUSED, c, "which only other chunks write")
              : fault(f, PROOF_UNWRITTEN, c, "which nothing wrote before");
 }
 

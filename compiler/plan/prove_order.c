@@ -16,7 +16,9 @@ static const char *when_text(const struct prover *p, const struct access *a,
     return "";
   }
   if (p->block_of[a->op] == p->block_of[b->op]) {
-    return a->op < b->op ? "" : " of the next step, or of another subset of this one";
+    return a->op < b->op   ? ""
+           : x == RT_NO_ID ? " of the next step"
+                           : " of the next step, or of another subset of this one";
   }
   return x == RT_NO_ID   ? ""
          : y == RT_NO_ID ? " of the next step"

@@ -83,13 +83,15 @@ static void test_access(struct prover *p, const struct access *a) {
   if (row == NULL || is_own(p, row, a)) {
     return;
   }
+  bool of_param = a->space == RT_AT_PARAM || a->space == RT_AT_GRAD;
   (void)PROVE_FAULT(
       p, PROOF_MISPLACED, a->op, RT_NO_ID,
-      "%s %s %s [%llu, %llu) for elements [%llu, %llu) of %s, which are not there",
+      "%s %s %s [%llu, %llu)%s%s for elements [%llu, %llu) of %s, which are "
+      "not there",
       prove_op_text(p, a->op), a->write ? "writes" : "reads", rt_space_names[a->space],
-      (unsigned long long)a->lo, (unsigned long long)a->hi,
-      (unsigned long long)row->first, (unsigned long long)(row->first + row->numel),
-      prove_param_text(p, row->param));
+      (unsigned long long)a->lo, (unsigned long long)a->hi, of_param ? " of " : "",
+      of_param ? prove_param_text(p, a->index) : "", (unsigned long long)row->first,
+      (unsigned long long)(row->first + row->numel), prove_param_text(p, row->param));
 }
 
 void prove_places(struct prover *p) {

@@ -1,5 +1,6 @@
 // stepc emit: what the compiler makes, as text on standard output, in files, or compared with files.
 #include "tool/emit.h"
+#include "tool/plan_options.h"
 
 #include <string.h>
 
@@ -37,7 +38,8 @@ static enum exit_code parse_kind(struct emit *e, struct str word) {
   return usage_error(
       e->tool,
       str_fmt(a,
-              "--emit takes ast, ir, phases, llvm, asm, cuda, ptx, cubin; what is `%s`?",
+              "--emit takes ast, ir, phases, llvm, asm, cuda, ptx, cubin, plan; what is "
+              "`%s`?",
               str_escape(a, word).p));
 }
 
@@ -60,12 +62,16 @@ static enum exit_code parse_kinds(struct emit *e) {
 // is a mistake.
 static enum exit_code check_options(struct emit *e) {
   struct tool *t = e->tool;
-  bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM];
-  if (e->setup.in.names_cuda && !emit_wants_cuda(e)) {
-    return usage_error(t, STR("--target cuda is for --emit=cuda, ptx and cubin"));
+  bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM], plan = e->wants[EMIT_PLAN];
+  const char *given = plan_options_given(t);
+  if (e->setup.in.names_cuda && !emit_wants_cuda(e) && !plan) {
+    return usage_error(t, STR("--target cuda is for --emit=cuda, ptx, cubin and plan"));
   }
-  if (e->setup.in.names_cpu && emit_wants_cuda(e) && !cpu) {
-    return usage_error(t, STR("--target cpu is for --emit=llvm and asm"));
+  if (e->setup.in.names_cpu && emit_wants_cuda(e) && !cpu && !plan) {
+    return usage_error(t, STR("--target cpu is for --emit=llvm, asm and plan"));
+  }
+  if (given != NULL && !plan) {
+    return usage_error(t, str_fmt(t->arena, "--%s is for --emit=plan", given));
   }
   if (e->wants[EMIT_CUBIN] && !emit_goes_to_folder(t) &&
       args_value(&t->args, OPT_CHECK_DIR) == NULL) {
@@ -90,14 +96,15 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
     emit_ast(e);
   }
   bool needs_job = edited != NULL || e->wants[EMIT_IR] || e->wants[EMIT_PHASES] ||
-                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || emit_wants_cuda(e);
+                   e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || e->wants[EMIT_PLAN] ||
+                   emit_wants_cuda(e);
   if (!needs_job) {
     return report(e->tool);
   }
   if (in->model.n == 0) {
     return usage_error(
-        e->tool, STR("ir, phases, llvm, asm, cuda, ptx and cubin are made for a model: "
-                     "--model MODEL"));
+        e->tool, STR("ir, phases, llvm, asm, cuda, ptx, cubin and plan are made for a "
+                     "model: --model MODEL"));
   }
   if (!driver_model(f, in, d) || !driver_job(f, in, d) || !driver_lower(f, in, d)) {
     return job_failed(e->tool, d);

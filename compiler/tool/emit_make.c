@@ -1,5 +1,6 @@
 // What `stepc emit` makes: texts and objects, each with the name of its file.
 #include "tool/emit.h"
+#include "tool/plan_file.h"
 
 #include <string.h>
 
@@ -124,6 +125,17 @@ static enum exit_code emit_cuda(struct emit *e) {
   return emit_wants_objects(e) ? emit_objects(e, text) : EXIT_OK;
 }
 
+static enum exit_code emit_plan(struct emit *e) {
+  struct tool *t = e->tool;
+  if (!driver_program(&t->front, &e->setup.in, &e->driver) ||
+      !driver_plan(&t->front, &e->setup.in, &e->driver)) {
+    return job_failed(t, &e->driver);
+  }
+  struct str text = plan_file_text(t, e->driver.plan);
+  emit_add(e, EMIT_PLAN, STR("plan"), text);
+  return text.n != 0 ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
 enum exit_code emit_of_job(struct emit *e) {
   for (uint32_t kind = EMIT_IR; kind <= EMIT_ASM; kind++) {
     if (!e->wants[kind]) {
@@ -135,5 +147,6 @@ enum exit_code emit_of_job(struct emit *e) {
       return job_failed(e->tool, &e->driver);
     }
   }
-  return emit_wants_cuda(e) ? emit_cuda(e) : EXIT_OK;
+  enum exit_code code = emit_wants_cuda(e) ? emit_cuda(e) : EXIT_OK;
+  return code == EXIT_OK && e->wants[EMIT_PLAN] ? emit_plan(e) : code;
 }

@@ -1,5 +1,6 @@
 // From options to a compiled job.
 #include "tool/job.h"
+#include "tool/plan_options.h"
 
 #include <string.h>
 
@@ -21,9 +22,10 @@ static enum exit_code target(struct tool *t, struct driver_input *in) {
   if (text != NULL && !driver_read_target(t->arena, str_of(text), in, &why)) {
     return usage_error(t, why);
   }
-  if (in->names_cuda && t->args.command != CMD_EMIT) {
-    say(t, "the CUDA target emits code and does not run it in this version; cpu and "
-           "cpu:NAME run");
+  if (in->names_cuda && t->args.command != CMD_EMIT && t->args.command != CMD_PLAN) {
+    say(t,
+        "the CUDA target plans and emits code and does not run it in this version; cpu "
+        "and cpu:NAME run");
     return EXIT_ENVIRONMENT;
   }
   return EXIT_OK;
@@ -65,7 +67,8 @@ enum exit_code job_setup(struct tool *t, struct job_setup *s) {
   s->in.define = settings(t, OPT_DEFINE, &s->in.n_defines);
   s->in.set = settings(t, OPT_SET, &s->in.n_sets);
   s->in.log = (struct pass_log){after_pass, s};
-  return target(t, &s->in);
+  enum exit_code code = plan_options_read(t, &s->in.plan);
+  return code != EXIT_OK ? code : target(t, &s->in);
 }
 
 enum exit_code job_failed(struct tool *t, const struct driver *d) {
@@ -88,6 +91,9 @@ static void print_times(const struct job_setup *s, const struct driver *d) {
   (void)fprintf(stderr, "%-10s %10.3f\n", "lower", x->lower * 1e3);
   if (x->compile > 0) {
     (void)fprintf(stderr, "%-10s %10.3f\n", "llvm", x->compile * 1e3);
+  }
+  if (x->plan > 0) {
+    (void)fprintf(stderr, "%-10s %10.3f\n", "plan", x->plan * 1e3);
   }
 }
 

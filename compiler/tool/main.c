@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 typedef enum exit_code (*command_fn)(struct tool *t);
-static const command_fn command_fns[N_COMMANDS] = {cmd_check,  cmd_fmt,    cmd_emit,
-                                                   cmd_run,    cmd_verify, cmd_explain,
-                                                   cmd_doctor, cmd_version};
+static const command_fn command_fns[N_COMMANDS] = {
+    cmd_check, cmd_fmt,    cmd_emit,    cmd_plan,   cmd_show,
+    cmd_run,   cmd_verify, cmd_explain, cmd_doctor, cmd_version};
 
 // A closed standard descriptor would be given to the next file opened, and then printed into.
 static void hold_standard_descriptors(void) {

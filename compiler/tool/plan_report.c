@@ -27,8 +27,8 @@ static const char *binary(const struct report *r, uint64_t bytes) {
 
 static void put_head(const struct report *r) {
   const struct rt_configuration *c = &r->plan->configuration;
-  buf_printf(r->b, "%s%s%u parameter%s, %s elements; %s, offload %s%s",
-             r->v->title.n != 0 ? r->v->title.p : "plan", ": ", r->plan->n_params,
+  buf_printf(r->b, "%s: %u parameter%s, %s elements; %s, offload %s%s",
+             r->v->title.n != 0 ? r->v->title.p : "plan", r->plan->n_params,
              plan_plural(r->plan->n_params), text_count(r->a, (double)r->t->elements).p,
              str_escape(r->a, str_of(c->target)).p,
              str_escape(r->a, str_of(c->offload)).p,
@@ -65,9 +65,6 @@ static void put_lines(const struct report *r) {
   }
   if (r->t->without_rule != 0) {
     buf_printf(r->b, "%u frozen or tied: no rule\n", r->t->without_rule);
-  }
-  if (r->t->absent != 0) {
-    buf_printf(r->b, "%u with a rule have no elements on this rank\n", r->t->absent);
   }
 }
 
@@ -112,26 +109,37 @@ static void put_kernels(const struct report *r) {
   }
 }
 
+// "4 slots x 230 MiB, work area 456 MiB"; what there is none of is left out.
+static void put_part(const struct report *r, const char *what, uint64_t bytes,
+                     bool *first) {
+  if (bytes != 0) {
+    buf_printf(r->b, "%s%s %s", *first ? ": " : ", ", what, binary(r, bytes));
+    *first = false;
+  }
+}
+
 static void put_memory(const struct report *r) {
   const struct rt_plan *p = r->plan;
   uint64_t slots = p->n_slots * p->slot_bytes;
+  bool first = true;
   buf_printf(r->b, "state       %s stays on the device; %s on the host: ",
              binary(r, p->state_bytes), binary(r, p->host_bytes));
   buf_printf(r->b, "%s up and %s down each step\n", binary(r, r->t->loaded),
              binary(r, r->t->stored));
-  buf_printf(r->b, "memory      device %s: ",
+  buf_printf(r->b, "memory      device %s",
              binary(r, p->arena_bytes + p->state_bytes + p->step_bytes));
-  if (p->n_slots != 0) {
-    buf_printf(r->b, "%u slots x %s, ", p->n_slots, binary(r, p->slot_bytes));
-  }
-  buf_printf(r->b, "work area %s, states %s, numbers of the step %s; host slab %s\n",
-             binary(r, p->arena_bytes - slots), binary(r, p->state_bytes),
-             binary(r, p->step_bytes), binary(r, p->host_bytes));
+  put_part(r, str_fmt(r->a, "%u slots x", p->n_slots).p,
+           p->n_slots != 0 ? p->slot_bytes : 0, &first);
+  put_part(r, "work area", p->arena_bytes - slots, &first);
+  put_part(r, "states", p->state_bytes, &first);
+  put_part(r, "numbers of the step", p->step_bytes, &first);
+  buf_printf(r->b, "; host slab %s\n", binary(r, p->host_bytes));
 }
 
 static void put_ends(const struct report *r) {
   const struct rt_plan *p = r->plan;
-  buf_printf(r->b, "chunks      %u, %u streamed", p->n_chunks, r->t->streamed);
+  buf_printf(r->b, "chunks      %u of %u units, %u streamed", p->n_chunks, p->n_units,
+             r->t->streamed);
   if (r->t->streamed == 0) {
     buf_puts(r->b, "\n");
     return;
@@ -161,7 +169,8 @@ static void kind_row(struct table *t, struct str name, const char *lane,
   struct arena *a = t->arena;
   TABLE_ROW(t, name, str_of(lane), number(a, k->ops),
             k->pieces != 0 ? number(a, k->pieces) : STR("-"),
-            text_binary(a, (double)k->bytes_read), text_binary(a, (double)k->bytes_written),
+            text_binary(a, (double)k->bytes_read),
+            text_binary(a, (double)k->bytes_written),
             k->flops != 0 ? text_count(a, (double)k->flops) : STR("-"));
 }
 

@@ -33,10 +33,6 @@ struct str plan_at_words(struct arena *a, const struct rt_plan *p, struct rt_at 
   return STR("");
 }
 
-struct str plan_place_word(const struct rt_plan *p, uint32_t chunk) {
-  return p->chunk[chunk].slot == RT_NO_ID ? STR("device") : STR("host");
-}
-
 struct str plan_shape_words(struct arena *a, const struct rt_plan_param *p) {
   struct buf b = buf_new(a);
   for (uint32_t d = 0; d < p->rank; d++) {

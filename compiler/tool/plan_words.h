@@ -8,8 +8,7 @@
 
 struct str plan_event_words(struct arena *a, const struct rt_event *e); // "slot 2 loaded"
 struct str plan_at_words(struct arena *a, const struct rt_plan *p,
-                         struct rt_at at);                           // "slot 2 + 512"
-struct str plan_place_word(const struct rt_plan *p, uint32_t chunk); // "host", "device"
+                         struct rt_at at); // "slot 2 + 512"
 // "16 x 48", "scalar"; of what this rank holds.
 struct str plan_shape_words(struct arena *a, const struct rt_plan_param *p);
 // What an operation does: "map muon_0 over 3 pieces".

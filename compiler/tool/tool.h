@@ -47,6 +47,8 @@ bool option_u64(struct tool *t, enum option_id o, uint64_t min, uint64_t max,
 enum exit_code cmd_check(struct tool *t);
 enum exit_code cmd_fmt(struct tool *t);
 enum exit_code cmd_emit(struct tool *t);
+enum exit_code cmd_plan(struct tool *t);
+enum exit_code cmd_show(struct tool *t);
 enum exit_code cmd_run(struct tool *t);
 enum exit_code cmd_verify(struct tool *t);
 enum exit_code cmd_explain(struct tool *t);

@@ -175,8 +175,7 @@ enum { RT_PROGRAM_VERSION = 2 };
 struct steprt_program {
   uint32_t version;   // RT_PROGRAM_VERSION
   const char *target; // "cpu", "cuda:sm_90a"
-  char digest
-      [65]; // sha256 in hex of all of it but the plan and addresses (program_json.h)
+  char digest[65];    // sha256 in hex of what a plan is made from (program_digest.h)
   const struct rt_plan *plan;
   // CUDA, where the recipe looks at gradients: kernels that square them, by storage (RT_F32, RT_BF16, RT_F16; RT_NO_ID:
   // not needed), merge partial sums and judge. On the CPU the runtime has its own.

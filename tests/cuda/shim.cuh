@@ -15,10 +15,13 @@
 #define __shared__ static // one block runs at a time
 
 struct shim_index {
-  unsigned x;
+  unsigned x, y;
 };
 static thread_local shim_index threadIdx, blockIdx;
 static shim_index gridDim;
+extern "C" {
+unsigned shim_row; // blockIdx.y of the next launch
+}
 
 struct float4 {
   float x, y, z, w;
@@ -112,6 +115,7 @@ struct shim_thread {
 static void *shim_run(void *arg) {
   const shim_thread *t = (const shim_thread *)arg;
   blockIdx.x = t->block;
+  blockIdx.y = shim_row;
   threadIdx.x = t->thread;
   t->body(t->ctx);
   return nullptr;

@@ -116,7 +116,10 @@ Test(plan_report, differences_in_words) {
   struct rt_kernel_info kernel[3];
   memcpy(param, old.param, sizeof param);
   memcpy(kernel, old.kernel, sizeof kernel);
-  param[0].unit = 2; // to the device
+  struct rt_state_home state[6];
+  memcpy(state, old.state, sizeof state);
+  state[0].at.space = RT_AT_STATE;
+  param[0].unit = 2;
   param[2].name = "h.2.w\x1b";
   param[3].rule = "sgd";
   param[3].dim[0] = 32;
@@ -125,6 +128,7 @@ Test(plan_report, differences_in_words) {
   const char *note[] = {old.note[0], old.note[1], "another"};
   now.param = param;
   now.kernel = kernel;
+  now.state = state;
   now.note = note;
   now.configuration.offload = "host";
   now.arena_bytes += 4096;
