@@ -14,6 +14,9 @@ struct rt_team; // worker threads: core/team.h
 // (STEPRT_NO_LIBRARY), what to do comes first.
 steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
 void rt_blas_close(struct rt_blas *b);             // accepts NULL
+// Products on every thread of the team at once, so that what the library makes for a thread is there before a step.
+// From the thread that will call rt_ortho; not in a child of fork.
+steprt_status rt_blas_warm(const struct rt_blas *b, struct rt_team *team);
 const char *rt_blas_name(const struct rt_blas *b); // path and kind, for doctor
 
 // Bytes of scratch that `rt_ortho` needs for this shape; allocate once at open.

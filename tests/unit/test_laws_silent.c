@@ -93,12 +93,14 @@ static void steps(struct steprt *rt, const struct law_data *d, bool orders) {
 struct row {
   const char *spec, *offload;
   uint64_t chunk_bytes;
+  uint32_t threads;
   bool overlap, skips;
 };
 static const struct row rows[] = {
-    {"adamw", "host", 4096, false, false},
-    {"adamw", "none", 0, false, false},
-
+    {"adamw", "host", 4096, 2, false, false},
+    {"adamw", "none", 0, 3, false, false},
+    {"gpt", "host", 65536, 5, true, true}, // with products
+    {"gpt", "none", 0, 2, false, true},
 };
 
 Test(laws_silent, a_hundred_steps_take_nothing) {
@@ -110,7 +112,7 @@ Test(laws_silent, a_hundred_steps_take_nothing) {
                                        .offload = rows[i].offload,
                                        .chunk_bytes = rows[i].chunk_bytes,
                                        .overlap = rows[i].overlap});
-    const struct steprt_options o = {.size = sizeof o, .threads = 2};
+    const struct steprt_options o = {.size = sizeof o, .threads = rows[i].threads};
     struct law_data d = law_data_new(program);
     struct steprt *rt;
     cr_assert_eq(steprt_open(program, &o, &rt), STEPRT_OK, "%s", steprt_error(rt));

@@ -54,6 +54,10 @@ static steprt_status open_all(struct rt_device *d, const struct steprt_options *
   return cpu_lanes_open(&d->lanes, &d->rt->memory, options->trace != 0);
 }
 
+static steprt_status start_compute(struct rt_device *d) {
+  return d->blas ? rt_blas_warm(d->blas, d->team) : STEPRT_OK;
+}
+
 static void cpu_close(struct rt_device *d) {
   cpu_lanes_close(&d->lanes);
   rt_team_free(d->team);
@@ -73,6 +77,7 @@ static steprt_status cpu_open(struct steprt *rt, const struct steprt_options *op
   d->lanes.device = d;
   d->lanes.plan = rt->plan;
   d->lanes.exec = cpu_exec;
+  d->lanes.start = start_compute;
   d->lanes.waits = &rt->counters.waits;
   steprt_status s = open_all(d, options);
   if (s) {

@@ -67,7 +67,11 @@ static void *lane_main(void *arg) {
   struct cpu_lane *lane = arg;
   struct cpu_lanes *l = lane->lanes;
   rt_fpmode_enter();
+  steprt_status started = lane->id == RT_LANE_COMPUTE ? l->start(l->device) : STEPRT_OK;
   pthread_mutex_lock(&l->lock);
+  l->n_ready++;
+  l->started = started ? started : l->started;
+  pthread_cond_broadcast(&l->changed);
   for (;;) {
     if (lane->done < lane->issued) {
       run_next(lane);
@@ -262,6 +266,20 @@ static bool start_threads(struct cpu_lanes *l) {
   return ok;
 }
 
+// What threads make when they start is there before a step (L2).
+static steprt_status wait_started(struct cpu_lanes *l) {
+  uint32_t n = 0;
+  for (int i = 0; i < RT_N_LANES; i++) {
+    n += l->lane[i].started;
+  }
+  pthread_mutex_lock(&l->lock);
+  while (l->n_ready < n) {
+    pthread_cond_wait(&l->changed, &l->lock);
+  }
+  pthread_mutex_unlock(&l->lock);
+  return l->started;
+}
+
 steprt_status cpu_lanes_open(struct cpu_lanes *l, struct rt_memory *m, bool trace) {
   l->process = getpid();
   if (!make_queues(l, m, trace) || pthread_mutex_init(&l->lock, NULL)) {
@@ -272,7 +290,7 @@ steprt_status cpu_lanes_open(struct cpu_lanes *l, struct rt_memory *m, bool trac
     return STEPRT_NO_MEMORY;
   }
   l->made = true;
-  return start_threads(l) ? STEPRT_OK : STEPRT_NO_MEMORY;
+  return start_threads(l) ? wait_started(l) : STEPRT_NO_MEMORY;
 }
 
 void cpu_lanes_close(struct cpu_lanes *l) {

@@ -33,9 +33,12 @@ struct cpu_lanes {
   struct rt_device *device;
   const struct rt_plan *plan;
   cpu_exec_fn exec;
+  steprt_status (*start)(struct rt_device *d); // on COMPUTE's thread, before any entry
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool made, stop;
+  uint32_t n_ready; // threads that have started
+  steprt_status started;
   pid_t process; // that has the threads: a child of fork has none
   struct cpu_lane lane[RT_N_LANES];
   uint64_t *signalled, *done; // per event: signals issued, and come
@@ -49,8 +52,9 @@ static inline const struct rt_op *cpu_op(const struct rt_plan *plan, uint32_t op
   return op < plan->n_ops ? &plan->op[op] : &plan->init[op - plan->n_ops];
 }
 
-// Queues and threads; `l->device`, `plan`, `exec` and `waits` are set, the rest is zero. Threads run in the mode of
-// core/fpmode.h and block all signals. On failure cpu_lanes_close frees what there is.
+// Queues and threads; `l->device`, `plan`, `exec`, `start` and `waits` are set, the rest is zero. Threads run in the mode
+// of core/fpmode.h and block all signals. OK, what `start` returned, or NO_MEMORY: then cpu_lanes_close frees what
+// there is.
 steprt_status cpu_lanes_open(struct cpu_lanes *l, struct rt_memory *m, bool trace);
 // Runs what is queued, and joins the threads. In a child of fork there are none: nothing is run.
 void cpu_lanes_close(struct cpu_lanes *l);
