@@ -158,7 +158,8 @@ STEPRT_API steprt_status steprt_state_set(struct steprt *rt, uint32_t param,
 /* Looking inside, for tools and tests: buffers by index, see struct steprt_program. */
 STEPRT_API void *steprt_buffer(const struct steprt *rt, uint32_t buffer);
 STEPRT_API double steprt_host_state(struct steprt *rt, uint32_t param, uint32_t slot);
-STEPRT_API uint64_t steprt_count(struct steprt *rt, uint32_t param); /* real updates so far */
+STEPRT_API uint64_t steprt_count(struct steprt *rt,
+                                 uint32_t param); /* real updates so far */
 /* Between steps, for what resumes: a slot of a group is shared by all parameters of its use line. */
 STEPRT_API steprt_status steprt_set_count(struct steprt *rt, uint32_t param,
                                           uint64_t count);

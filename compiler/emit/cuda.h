@@ -31,7 +31,8 @@
 //   CUDA_VERDICT  name(const struct binned *parts, unsigned n_parts, double bound, struct verdict *verdict)
 //                   one block; `bound` is the recipe's clip, infinity where it has none
 //
-// A row has ceil(numel / tile) tiles, n_tiles is their sum (at least 1), any number of blocks is right. The tiles of an
+// A row has ceil(numel / tile) tiles, n_tiles is their sum (at least 1). Any number of blocks is right; best is one per tile
+// for CUDA_MAP, what is resident at once (or one per tile, if those are fewer) for CUDA_SQUARES. The tiles of an
 // operation stay below 2^31: a block counts on by the number of blocks before it sees that it is past the end.
 #ifndef STEPC_EMIT_CUDA_H
 #define STEPC_EMIT_CUDA_H
@@ -58,7 +59,7 @@ struct cuda_kernel {
 struct cuda_text {
   struct cuda_kernel *
       kernel; // map kernels in the order of rules and phases, then those of the gradients, then those
-      // around products
+              // around products
   uint32_t n_kernels;
   const struct rt_ortho_set *ortho; // its kernels by index
   uint32_t n_ortho;

@@ -154,7 +154,7 @@ static void put_values(struct cuda_map *m) {
     if (is_load(ins->op)) {
       set_element(m, r);
     } else if (ins->type != IRT_NONE && !cuda_is_scalar(ins)) {
-      put_value(m, 10, r);
+      put_value(m, m->indent + 4, r);
     }
   }
 }
@@ -162,7 +162,7 @@ static void put_values(struct cuda_map *m) {
 static void put_result(struct cuda_map *m, uint32_t slot, struct ir_ref value,
                        struct str name) {
   struct str target = m->v.slot[slot];
-  cuda_put(m, 10, name, "x_%.*s[k][i] = %.*s;", STR_FMT(target),
+  cuda_put(m, m->indent + 4, name, "x_%.*s[k][i] = %.*s;", STR_FMT(target),
            STR_FMT(m->v.text[value.i]));
 }
 
@@ -171,7 +171,7 @@ static void keep_loads(struct cuda_map *m, struct ir_ref value) {
   const struct ir_ins *ins = ir_at(m->v.ir, value);
   if (is_load(ins->op) || cuda_slot_of(&m->v, value) != UINT32_MAX) {
     struct str name = cuda_value_name(&m->v, value);
-    cuda_put(m, 10, ins->name, "const float %.*s = %.*s;", STR_FMT(name),
+    cuda_put(m, m->indent + 4, ins->name, "const float %.*s = %.*s;", STR_FMT(name),
              STR_FMT(m->v.text[value.i]));
     m->v.text[value.i] = name;
   }
@@ -198,12 +198,12 @@ static void put_results(struct cuda_map *m, bool keep) {
 
 void cuda_put_elements(struct cuda_map *m) {
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 6, STR(""), "for (int k = 0; k < VECTORS; k++) {");
+  cuda_put(m, m->indent, STR(""), "for (int k = 0; k < VECTORS; k++) {");
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 8, STR(""), "for (int i = 0; i < LANES; i++) {");
+  cuda_put(m, m->indent + 2, STR(""), "for (int i = 0; i < LANES; i++) {");
   put_values(m);
   put_results(m, true);
   put_results(m, false);
-  cuda_put(m, 8, STR(""), "}");
-  cuda_put(m, 6, STR(""), "}");
+  cuda_put(m, m->indent + 2, STR(""), "}");
+  cuda_put(m, m->indent, STR(""), "}");
 }

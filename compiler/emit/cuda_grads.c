@@ -1,8 +1,6 @@
 // The kernels of a recipe's global pre-step: the order-free sum of squares of all gradients, and what follows from it.
 #include "emit/cuda_int.h"
 
-enum { SQUARES_BLOCK = 512, SQUARES_VECTORS = 4 }; // threads, groups
-
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
 
 // The file that says `clip` or `skip`: the root.
@@ -29,7 +27,7 @@ static const char squares_body[] =
     "  clear(&a.sum);\n"
     "  open(&a);\n"
     "  const unsigned first_tile = rows[0].first_tile;\n"
-    "  unsigned row = 0, turns = 0, tile = first_tile + blockIdx.x;\n"
+    "  unsigned row = 0, added = 0, tile = first_tile + blockIdx.x;\n"
     "  while (tile < first_tile + n_tiles) {\n"
     "    row = find_row(rows, n_rows, row, tile);\n"
     "    const struct row t = rows[row];\n"
@@ -38,14 +36,14 @@ static const char squares_body[] =
     "      tile = skip_to(tile, end);\n"
     "      continue;\n"
     "    }\n"
-    "    const %s *p_grad = (const %s *)grads[t.param] + t.first;\n"
+    "    const %s *p_grad = in_global((const %s *)grads[t.param] + t.first);\n"
     "    const bool wide = is_wide(p_grad);\n"
     "    for (; tile < end; tile += gridDim.x) {\n"
     "      const unsigned long long begin = (tile - t.first_tile) * (unsigned long "
     "long)TILE;\n"
     "      const unsigned long long at = begin + threadIdx.x * LANES;\n"
-    "      const unsigned n = tile_size(&t, begin);\n"
-    "      const bool whole = wide && n == TILE;\n"
+    "      const unsigned n = turn_size(&t, begin);\n"
+    "      const bool whole = wide && n == TURN;\n"
     "      float x[VALUES] = {};\n"
     "      if (whole) {\n"
     "#pragma unroll\n"
@@ -59,8 +57,8 @@ static const char squares_body[] =
     "        }\n"
     "      }\n"
     "      add_squares(&a, x);\n"
-    "      turns++;\n"
-    "      if (turns %% TURNS == 0) {\n"
+    "      added += VALUES;\n"
+    "      if (added %% 1024 == 0) {\n"
     "        close(&a);\n"
     "        open(&a);\n"
     "      }\n"
@@ -75,10 +73,10 @@ static const char squares_body[] =
 
 struct cuda_kernel cuda_squares_kernel(struct cuda_writer *w, enum storage grad) {
   const struct cuda_storage *s = cuda_storage(grad);
-  const char *const sections[] = {"row",       "left_out",  "wide",   s->read,
-                                  s->read_all, "read_some", "binned", "squares"};
+  const char *const sections[] = {"row",       "in_global", "left_out", "wide",   s->read,
+                                  s->read_all, "read_some", "binned",   "squares"};
   uint32_t bytes = storage_bytes(grad);
-  struct cuda_shape shape = {SQUARES_BLOCK, 16 / bytes, SQUARES_VECTORS};
+  struct cuda_shape shape = {.block = CUDA_BLOCK, .vectors = 4, .turns = 1};
   struct kernel_slot slot = {.kind = SLOT_GRAD, .storage = grad, .read = true};
   struct str name = str_fmt(w->arena, "gradients__squares__%s", storage_name(grad));
   w->out = buf_new(w->arena);
@@ -86,7 +84,7 @@ struct cuda_kernel cuda_squares_kernel(struct cuda_writer *w, enum storage grad)
   buf_printf(&w->out, squares_head, bytes, storage_name(grad), shape.block,
              cuda_tile(&shape));
   cuda_put_shape(w, &shape);
-  buf_puts(&w->out, "enum { VALUES = VECTORS * LANES, TURNS = 1024 / VALUES };\n");
+  buf_puts(&w->out, "enum { VALUES = VECTORS * LANES };\n");
   cuda_put_row(w, &slot, &name, 1);
   cuda_prelude_put(&w->out, sections, COUNT(sections));
   buf_printf(&w->out, "\nextern \"C\" __global__ __launch_bounds__(BLOCK) void %.*s(\n",

@@ -237,7 +237,7 @@ void cuda_put_head(struct cuda_writer *w, const struct kernel *k,
   put_scalars(w, k);
   buf_printf(
       &w->out,
-      "// Launch: %d threads a block, any number of blocks (best: what is resident "
-      "at once); block b takes tiles\n// b, b + blocks, ... of %u elements.\n",
+      "// Launch: %u threads a block, any number of blocks (best: one per tile); block b "
+      "takes tiles b, b + blocks, ...\n// of %u elements.\n",
       s->block, cuda_tile(s));
 }

@@ -11,11 +11,15 @@ enum { CUDA_BLOCK = 256 }; // threads, where nothing else was found better
 // Column of `// file: name`.
 enum { CUDA_TAG_COLUMN = 80 };
 
-// How a kernel's threads share a tile.
+// How a kernel's threads share a tile. Neighbouring threads take groups of LANES neighbouring elements: 16 bytes of f32,
+// 8 of 16-bit types (16 were measured slower beside f32 tensors, and no faster among themselves).
+enum { CUDA_LANES = 4 };
 struct cuda_shape {
   uint32_t block;   // threads
-  uint32_t lanes;   // neighbouring elements of a thread: 16 bytes of the narrowest tensor
-  uint32_t vectors; // such groups in flight
+  uint32_t vectors; // groups of a thread in flight
+  uint32_t turns;   // times that it takes so many, for one tile
+  uint32_t
+      blocks; // on a multiprocessor at once, which bounds registers; 0: as many as fit
 };
 
 struct cuda_writer {
@@ -43,7 +47,6 @@ struct cuda_storage {
   const char *read, *read_all, *write; // sections of the prelude; "": none more
 };
 const struct cuda_storage *cuda_storage(enum storage s);
-uint32_t cuda_stride(const struct cuda_shape *s);
 uint32_t cuda_tile(const struct cuda_shape *s); // elements
 void cuda_put_shape(struct cuda_writer *w, const struct cuda_shape *s);
 // Element types and `struct row`, whose pointers are named `p_` and the slot's name. Gradients have none.

@@ -9,17 +9,20 @@
 
 // ---- shape
 
-enum { WIDTH = 100 };                              // of a line
-enum { BYTES_IN_FLIGHT = 96, MAX_REGISTERS = 40 }; // of a thread's reads; of its elements
+enum { WIDTH = 100 }; // of a line
+enum { MAX_REGISTERS = 40, FEW_BYTES = 20 };
 
+// Measured on an H200 (tests/bench/RESULTS.md). A block per tile of about 28 KB is best: small enough that blocks, which
+// start in order, read each tensor in one long run, and large enough to pay for the look-up of its row. Where an element
+// has few bytes a tile is several turns of a small block.
 static struct cuda_shape choose_shape(const struct kernel *k) {
-  struct cuda_shape s = {.block = CUDA_BLOCK, .lanes = 4, .vectors = 1};
-  for (uint32_t i = 0; i < k->n_slots; i++) {
-    s.lanes = k->slot[i].storage != ST_F32 ? 8 : s.lanes;
-  }
-  while (s.vectors < 4 && k->bytes_read * s.lanes * s.vectors < BYTES_IN_FLIGHT &&
-         k->n_slots * s.lanes * (s.vectors + 1) <= MAX_REGISTERS) {
-    s.vectors++;
+  uint32_t held = k->n_slots * CUDA_LANES; // registers of a group
+  struct cuda_shape s = {
+      .block = 128, .vectors = 2 * held <= MAX_REGISTERS ? 2 : 1, .turns = 1};
+  if (k->bytes_read + k->bytes_written < FEW_BYTES) {
+    s.block = 64;
+    s.turns = 4;
+    s.blocks = s.vectors * held <= 32 ? 16 : 0; // 64 registers a thread
   }
   return s;
 }
@@ -44,7 +47,8 @@ static void want(struct sections *s, const char *name) {
 }
 
 static struct sections choose_sections(const struct cuda_map *m) {
-  struct sections s = {{"row", "left_out", "verdict", "wide", "write_some"}, 5};
+  struct sections s = {{"row", "in_global", "left_out", "verdict", "wide", "write_some"},
+                       6};
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
     const struct kernel_slot *slot = &m->k->slot[i];
     const struct cuda_storage *storage = cuda_storage(slot->storage);
@@ -84,11 +88,12 @@ static void put_pointers(struct cuda_map *m) {
     const char *type = cuda_storage(s->storage)->type;
     struct str name = m->v.slot[i];
     if (s->kind == SLOT_GRAD) {
-      cuda_put(m, 4, STR(""), "const %s *p_%.*s = (const %s *)grads[t.param] + t.first;",
+      cuda_put(m, 4, STR(""),
+               "const %s *p_%.*s = in_global((const %s *)grads[t.param] + t.first);",
                type, STR_FMT(name), type);
     } else {
-      cuda_put(m, 4, STR(""), "%s%s *p_%.*s = t.p_%.*s;", s->written ? "" : "const ",
-               type, STR_FMT(name), STR_FMT(name));
+      cuda_put(m, 4, STR(""), "%s%s *p_%.*s = in_global(t.p_%.*s);",
+               s->written ? "" : "const ", type, STR_FMT(name), STR_FMT(name));
     }
   }
   put_wide(m);
@@ -96,7 +101,8 @@ static void put_pointers(struct cuda_map *m) {
 
 static void put_registers(struct cuda_map *m) {
   for (uint32_t i = 0; i < m->k->n_slots; i++) {
-    cuda_put(m, 6, STR(""), "float x_%.*s[VECTORS][LANES] = {};", STR_FMT(m->v.slot[i]));
+    cuda_put(m, m->indent, STR(""), "float x_%.*s[VECTORS][LANES] = {};",
+             STR_FMT(m->v.slot[i]));
   }
 }
 
@@ -119,24 +125,24 @@ static void put_transfers(struct cuda_map *m, bool written, const char *read_for
         buf_char(&b, *p);
       }
     }
-    cuda_put(m, 10, STR(""), "%.*s", STR_FMT(buf_done(&b)));
+    cuda_put(m, m->indent + 4, STR(""), "%.*s", STR_FMT(buf_done(&b)));
   }
 }
 
 static void put_groups(struct cuda_map *m, bool written) {
-  cuda_put(m, 6, STR(""), "if (whole) {");
+  cuda_put(m, m->indent, STR(""), "if (whole) {");
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 8, STR(""), "for (int k = 0; k < VECTORS; k++) {");
+  cuda_put(m, m->indent + 2, STR(""), "for (int k = 0; k < VECTORS; k++) {");
   put_transfers(m, written, "read_all(x_$[k], p_$ + at + k * STRIDE);",
                 "write_all(p_$ + at + k * STRIDE, x_$[k]);");
-  cuda_put(m, 8, STR(""), "}");
-  cuda_put(m, 6, STR(""), "} else {");
+  cuda_put(m, m->indent + 2, STR(""), "}");
+  cuda_put(m, m->indent, STR(""), "} else {");
   cuda_put(m, 0, STR(""), "#pragma unroll");
-  cuda_put(m, 8, STR(""), "for (int k = 0; k < VECTORS; k++) {");
+  cuda_put(m, m->indent + 2, STR(""), "for (int k = 0; k < VECTORS; k++) {");
   put_transfers(m, written, "read_some(x_$[k], p_$ + at + k * STRIDE, group_size(n, k));",
                 "write_some(p_$ + at + k * STRIDE, x_$[k], group_size(n, k));");
-  cuda_put(m, 8, STR(""), "}");
-  cuda_put(m, 6, STR(""), "}");
+  cuda_put(m, m->indent + 2, STR(""), "}");
+  cuda_put(m, m->indent, STR(""), "}");
 }
 
 // ---- the kernel
@@ -150,20 +156,37 @@ static void put_file_head(struct cuda_map *m) {
   cuda_prelude_put(&m->w->out, s.name, s.n);
 }
 
-static void put_tile(struct cuda_map *m) {
-  cuda_put(m, 6, STR(""),
-           "const unsigned long long begin = (tile - t.first_tile) * (unsigned long "
-           "long)TILE;");
-  cuda_put(m, 6, STR(""), "const unsigned long long at = begin + threadIdx.x * LANES;");
-  cuda_put(m, 6, STR(""), "const unsigned n = tile_size(&t, begin);");
-  cuda_put(m, 6, STR(""), "const bool whole = wide && n == TILE;");
-  cuda_put(m, 6, STR(""), "// All reads are in flight before the first value is needed.");
+// What a block does with TURN elements, or with the rest of the row.
+static void put_turn(struct cuda_map *m) {
+  cuda_put(m, m->indent, STR(""),
+           "const unsigned long long at = begin + threadIdx.x * LANES;");
+  cuda_put(m, m->indent, STR(""), "const unsigned n = turn_size(&t, begin);");
+  cuda_put(m, m->indent, STR(""), "const bool whole = wide && n == TURN;");
+  cuda_put(m, m->indent, STR(""),
+           "// All reads are in flight before the first value is needed.");
   put_registers(m);
   if (m->k->bytes_read != 0) {
     put_groups(m, false);
   }
   cuda_put_elements(m);
   put_groups(m, true);
+}
+
+static void put_tile(struct cuda_map *m) {
+  static const char tile[] = "(tile - t.first_tile) * (unsigned long long)TILE";
+  if (m->shape.turns == 1) {
+    cuda_put(m, 6, STR(""), "const unsigned long long begin = %s;", tile);
+    m->indent = 6;
+    put_turn(m);
+    return;
+  }
+  cuda_put(m, 6, STR(""), "unsigned long long begin = %s;", tile);
+  cuda_put(m, 6, STR(""),
+           "for (unsigned turn = 0; turn < TURNS && begin < t.numel; turn++) {");
+  m->indent = 8;
+  put_turn(m);
+  cuda_put(m, 8, STR(""), "begin += TURN;");
+  cuda_put(m, 6, STR(""), "}");
 }
 
 static void put_rows(struct cuda_map *m) {
@@ -188,11 +211,12 @@ static void put_rows(struct cuda_map *m) {
 static void put_kernel(struct cuda_map *m) {
   buf_printf(
       &m->w->out,
-      "\nextern \"C\" __global__ __launch_bounds__(BLOCK) void %.*s(\n"
+      "\nextern \"C\" __global__ __launch_bounds__(BLOCK%s) void %.*s(\n"
       "    const struct row *rows, unsigned n_rows, unsigned n_tiles, const float "
       "*scalars,\n"
       "    const unsigned *scalar_at, const void *const *grads, const struct verdict "
       "*verdict) {\n",
+      m->shape.blocks != 0 ? str_fmt(m->w->arena, ", %u", m->shape.blocks).p : "",
       STR_FMT(m->k->name));
   cuda_put(m, 2, STR(""), "if (verdict->skip != 0) {");
   cuda_put(m, 4, STR(""), "return;");

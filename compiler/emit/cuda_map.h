@@ -9,6 +9,7 @@ struct cuda_map {
   const struct kernel *k;
   struct cuda_values v;
   struct cuda_shape shape;
+  uint32_t indent;   // of the statements of a turn
   struct str *guard; // by slot: C condition for reading it; empty: always
 };
 

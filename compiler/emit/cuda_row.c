@@ -12,19 +12,17 @@ const struct cuda_storage *cuda_storage(enum storage s) {
   return s == ST_F32 ? &f32 : s == ST_BF16 ? &bf16 : &f16; // others were refused
 }
 
-uint32_t cuda_stride(const struct cuda_shape *s) {
-  return s->block * s->lanes;
-}
-
 uint32_t cuda_tile(const struct cuda_shape *s) {
-  return s->vectors * cuda_stride(s);
+  return s->turns * s->vectors * s->block * CUDA_LANES;
 }
 
 void cuda_put_shape(struct cuda_writer *w, const struct cuda_shape *s) {
-  buf_printf(&w->out,
-             "\nenum { BLOCK = %u, LANES = %u, VECTORS = %u };\n"
-             "enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };\n",
-             s->block, s->lanes, s->vectors);
+  buf_printf(
+      &w->out,
+      "\nenum { BLOCK = %u, LANES = %d, VECTORS = %u, TURNS = %u };\n"
+      "enum { STRIDE = BLOCK * LANES, TURN = VECTORS * STRIDE, TILE = TURNS * TURN "
+      "};\n",
+      s->block, CUDA_LANES, s->vectors, s->turns);
 }
 
 void cuda_put_row(struct cuda_writer *w, const struct kernel_slot *slot,

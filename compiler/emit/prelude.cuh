@@ -1,26 +1,27 @@
 // Device helpers of generated kernels. The compiler pastes the sections that a kernel uses, in this order; `//: NAME`
-// begins one. What a kernel says before it: BLOCK, LANES (4 or 8), VECTORS, STRIDE, TILE, the types of 16 bits that it
+// begins one. What a kernel says before it: BLOCK, LANES, VECTORS, STRIDE, TURN, TILE, the types of 16 bits that it
 // uses and its `struct row`.
 // Every rounding is an explicit intrinsic: bits do not depend on compiler flags (DESIGN section 4).
 
 //: row
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
+// begins at the row of the tile before. Rows of one tile each are found at once.
 static __device__ __forceinline__ unsigned
 find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
   const unsigned ahead = tile - rows[row].first_tile;
   if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
     row += ahead;
   }
-  unsigned step = 1;
-  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
-    row += step;
-    step *= 2;
+  if (row + 1 == n_rows || tile < rows[row + 1].first_tile) {
+    return row;
   }
-  while (step > 1) {
-    step /= 2;
-    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
-      row += step;
+  unsigned end = n_rows;
+  while (end - row > 1) {
+    const unsigned middle = row + (end - row) / 2;
+    if (rows[middle].first_tile <= tile) {
+      row = middle;
+    } else {
+      end = middle;
     }
   }
   return row;
@@ -31,16 +32,23 @@ static __device__ __forceinline__ unsigned end_of(const struct row *t) {
   return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
 }
 
-// The elements of a row's tile that begins at element `at`.
-static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+// The elements that a block takes at once from element `at` of a row on.
+static __device__ __forceinline__ unsigned turn_size(const struct row *t,
                                                      unsigned long long at) {
-  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+  return t->numel - at < TURN ? (unsigned)(t->numel - at) : TURN;
 }
 
-// The elements of this thread's k-th group in a tile of n.
+// The elements of this thread's k-th group of those n.
 static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
   const unsigned at = k * STRIDE + threadIdx.x * LANES;
   return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+//: in_global
+// Says that an address is of device memory, which the compiler cannot see in a table: it need not tell spaces apart.
+template <class T> static __device__ __forceinline__ T *in_global(T *p) {
+  __builtin_assume(__isGlobal(p));
+  return p;
 }
 
 //: left_out
@@ -63,12 +71,13 @@ struct verdict {
 };
 
 //: wide
-static __device__ __forceinline__ bool is_wide(const void *p) {
-  return (unsigned long long)p % 16 == 0;
+// May groups be read and written in one access? 16 bytes of f32, 8 of 16-bit types.
+template <class T> static __device__ __forceinline__ bool is_wide(const T *p) {
+  return (unsigned long long)p % (LANES * sizeof(T)) == 0;
 }
 
 //: read_f32
-// All LANES elements, 16 bytes an access.
+// All LANES elements.
 static __device__ __forceinline__ void read_all(float *x, const float *p) {
 #pragma unroll
   for (int i = 0; i < LANES; i += 4) {
@@ -111,15 +120,15 @@ static __device__ __forceinline__ float widen(enum f16 x) {
 }
 
 //: read_16
-// Elements of 16 bits: 8 an access.
 template <class T>
 static __device__ __forceinline__ void read_all(float *x, const T *p) {
-  const uint4 v = *(const uint4 *)p;
-  const unsigned pair[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    x[2 * i] = widen((T)(pair[i] & 0xffffu));
-    x[2 * i + 1] = widen((T)(pair[i] >> 16));
+  for (int i = 0; i < LANES; i += 4) {
+    const uint2 v = *(const uint2 *)(p + i);
+    x[i] = widen((T)(v.x & 0xffffu));
+    x[i + 1] = widen((T)(v.x >> 16));
+    x[i + 2] = widen((T)(v.y & 0xffffu));
+    x[i + 3] = widen((T)(v.y >> 16));
   }
 }
 
@@ -134,12 +143,11 @@ static __device__ __forceinline__ unsigned narrow(float x) {
 }
 
 static __device__ __forceinline__ void write_all(enum bf16 *p, const float *x) {
-  unsigned pair[4];
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    pair[i] = narrow(x[2 * i]) | narrow(x[2 * i + 1]) << 16;
+  for (int i = 0; i < LANES; i += 4) {
+    *(uint2 *)(p + i) = make_uint2(narrow(x[i]) | narrow(x[i + 1]) << 16,
+                                   narrow(x[i + 2]) | narrow(x[i + 3]) << 16);
   }
-  *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
 static __device__ __forceinline__ void write_one(enum bf16 *p, float x) {

@@ -22,11 +22,11 @@
 //   6  eps.1 = eps
 //   7  param.3 = 1 - lr * wd
 //   8  param.4 = lr / (1 - pow(beta1, step))
-// Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 2048 elements.
+// Launch: 128 threads a block, any number of blocks (best: one per tile); block b takes tiles b, b + blocks, ...
+// of 1024 elements.
 
-enum { BLOCK = 256, LANES = 4, VECTORS = 2 };
-enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+enum { BLOCK = 128, LANES = 4, VECTORS = 2, TURNS = 1 };
+enum { STRIDE = BLOCK * LANES, TURN = VECTORS * STRIDE, TILE = TURNS * TURN };
 
 struct row {
   float *p_m;
@@ -43,22 +43,23 @@ struct row {
 // Start of prelude.cuh
 
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
+// begins at the row of the tile before. Rows of one tile each are found at once.
 static __device__ __forceinline__ unsigned
 find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
   const unsigned ahead = tile - rows[row].first_tile;
   if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
     row += ahead;
   }
-  unsigned step = 1;
-  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
-    row += step;
-    step *= 2;
+  if (row + 1 == n_rows || tile < rows[row + 1].first_tile) {
+    return row;
   }
-  while (step > 1) {
-    step /= 2;
-    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
-      row += step;
+  unsigned end = n_rows;
+  while (end - row > 1) {
+    const unsigned middle = row + (end - row) / 2;
+    if (rows[middle].first_tile <= tile) {
+      row = middle;
+    } else {
+      end = middle;
     }
   }
   return row;
@@ -69,16 +70,22 @@ static __device__ __forceinline__ unsigned end_of(const struct row *t) {
   return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
 }
 
-// The elements of a row's tile that begins at element `at`.
-static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+// The elements that a block takes at once from element `at` of a row on.
+static __device__ __forceinline__ unsigned turn_size(const struct row *t,
                                                      unsigned long long at) {
-  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+  return t->numel - at < TURN ? (unsigned)(t->numel - at) : TURN;
 }
 
-// The elements of this thread's k-th group in a tile of n.
+// The elements of this thread's k-th group of those n.
 static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
   const unsigned at = k * STRIDE + threadIdx.x * LANES;
   return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// Says that an address is of device memory, which the compiler cannot see in a table: it need not tell spaces apart.
+template <class T> static __device__ __forceinline__ T *in_global(T *p) {
+  __builtin_assume(__isGlobal(p));
+  return p;
 }
 
 // A parameter without a gradient takes no part; initial states have no gradients at all.
@@ -98,11 +105,12 @@ struct verdict {
   double norm;
 };
 
-static __device__ __forceinline__ bool is_wide(const void *p) {
-  return (unsigned long long)p % 16 == 0;
+// May groups be read and written in one access? 16 bytes of f32, 8 of 16-bit types.
+template <class T> static __device__ __forceinline__ bool is_wide(const T *p) {
+  return (unsigned long long)p % (LANES * sizeof(T)) == 0;
 }
 
-// All LANES elements, 16 bytes an access.
+// All LANES elements.
 static __device__ __forceinline__ void read_all(float *x, const float *p) {
 #pragma unroll
   for (int i = 0; i < LANES; i += 4) {
@@ -186,16 +194,16 @@ extern "C" __global__ __launch_bounds__(BLOCK) void adamw__p0__f32(
     const float eps_1 = s[6];                                                    // adamw.opt: eps
     const float param_3 = s[7];                                                  // adamw.opt: param
     const float param_4 = s[8];                                                  // adamw.opt: param
-    float *p_m = t.p_m;
-    const float *p_grad = (const float *)grads[t.param] + t.first;
-    float *p_v = t.p_v;
-    float *p_param = t.p_param;
+    float *p_m = in_global(t.p_m);
+    const float *p_grad = in_global((const float *)grads[t.param] + t.first);
+    float *p_v = in_global(t.p_v);
+    float *p_param = in_global(t.p_param);
     const bool wide = is_wide(p_m) && is_wide(p_grad) && is_wide(p_v) && is_wide(p_param);
     for (; tile < end; tile += gridDim.x) {
       const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
       const unsigned long long at = begin + threadIdx.x * LANES;
-      const unsigned n = tile_size(&t, begin);
-      const bool whole = wide && n == TILE;
+      const unsigned n = turn_size(&t, begin);
+      const bool whole = wide && n == TURN;
       // All reads are in flight before the first value is needed.
       float x_m[VECTORS][LANES] = {};
       float x_grad[VECTORS][LANES] = {};

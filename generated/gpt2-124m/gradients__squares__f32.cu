@@ -5,12 +5,12 @@
 // The sum of squares of all gradients in exponent bins: it depends on no order and no cut.
 //
 // Reads 4 bytes per element (grad f32); writes 40 bytes per block.
-// Launch: 512 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 8192 elements and writes parts[b].
+// Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
+// b, b + blocks, ... of 4096 elements and writes parts[b].
 
-enum { BLOCK = 512, LANES = 4, VECTORS = 4 };
-enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
-enum { VALUES = VECTORS * LANES, TURNS = 1024 / VALUES };
+enum { BLOCK = 256, LANES = 4, VECTORS = 4, TURNS = 1 };
+enum { STRIDE = BLOCK * LANES, TURN = VECTORS * STRIDE, TILE = TURNS * TURN };
+enum { VALUES = VECTORS * LANES };
 
 struct row {
   unsigned long long first; // element of the parameter at which the row begins
@@ -24,22 +24,23 @@ struct row {
 // Start of prelude.cuh
 
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
+// begins at the row of the tile before. Rows of one tile each are found at once.
 static __device__ __forceinline__ unsigned
 find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
   const unsigned ahead = tile - rows[row].first_tile;
   if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
     row += ahead;
   }
-  unsigned step = 1;
-  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
-    row += step;
-    step *= 2;
+  if (row + 1 == n_rows || tile < rows[row + 1].first_tile) {
+    return row;
   }
-  while (step > 1) {
-    step /= 2;
-    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
-      row += step;
+  unsigned end = n_rows;
+  while (end - row > 1) {
+    const unsigned middle = row + (end - row) / 2;
+    if (rows[middle].first_tile <= tile) {
+      row = middle;
+    } else {
+      end = middle;
     }
   }
   return row;
@@ -50,16 +51,22 @@ static __device__ __forceinline__ unsigned end_of(const struct row *t) {
   return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
 }
 
-// The elements of a row's tile that begins at element `at`.
-static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+// The elements that a block takes at once from element `at` of a row on.
+static __device__ __forceinline__ unsigned turn_size(const struct row *t,
                                                      unsigned long long at) {
-  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+  return t->numel - at < TURN ? (unsigned)(t->numel - at) : TURN;
 }
 
-// The elements of this thread's k-th group in a tile of n.
+// The elements of this thread's k-th group of those n.
 static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
   const unsigned at = k * STRIDE + threadIdx.x * LANES;
   return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// Says that an address is of device memory, which the compiler cannot see in a table: it need not tell spaces apart.
+template <class T> static __device__ __forceinline__ T *in_global(T *p) {
+  __builtin_assume(__isGlobal(p));
+  return p;
 }
 
 // A parameter without a gradient takes no part; initial states have no gradients at all.
@@ -73,11 +80,12 @@ static __device__ __forceinline__ unsigned skip_to(unsigned tile, unsigned end) 
   return tile + (end - tile + gridDim.x - 1) / gridDim.x * gridDim.x;
 }
 
-static __device__ __forceinline__ bool is_wide(const void *p) {
-  return (unsigned long long)p % 16 == 0;
+// May groups be read and written in one access? 16 bytes of f32, 8 of 16-bit types.
+template <class T> static __device__ __forceinline__ bool is_wide(const T *p) {
+  return (unsigned long long)p % (LANES * sizeof(T)) == 0;
 }
 
-// All LANES elements, 16 bytes an access.
+// All LANES elements.
 static __device__ __forceinline__ void read_all(float *x, const float *p) {
 #pragma unroll
   for (int i = 0; i < LANES; i += 4) {
@@ -265,7 +273,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
   clear(&a.sum);
   open(&a);
   const unsigned first_tile = rows[0].first_tile;
-  unsigned row = 0, turns = 0, tile = first_tile + blockIdx.x;
+  unsigned row = 0, added = 0, tile = first_tile + blockIdx.x;
   while (tile < first_tile + n_tiles) {
     row = find_row(rows, n_rows, row, tile);
     const struct row t = rows[row];
@@ -274,13 +282,13 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
       tile = skip_to(tile, end);
       continue;
     }
-    const float *p_grad = (const float *)grads[t.param] + t.first;
+    const float *p_grad = in_global((const float *)grads[t.param] + t.first);
     const bool wide = is_wide(p_grad);
     for (; tile < end; tile += gridDim.x) {
       const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
       const unsigned long long at = begin + threadIdx.x * LANES;
-      const unsigned n = tile_size(&t, begin);
-      const bool whole = wide && n == TILE;
+      const unsigned n = turn_size(&t, begin);
+      const bool whole = wide && n == TURN;
       float x[VALUES] = {};
       if (whole) {
 #pragma unroll
@@ -294,8 +302,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradients__squares__f32(
         }
       }
       add_squares(&a, x);
-      turns++;
-      if (turns % TURNS == 0) {
+      added += VALUES;
+      if (added % 1024 == 0) {
         close(&a);
         open(&a);
       }

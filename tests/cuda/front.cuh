@@ -3,7 +3,7 @@
 #define __device__           __attribute__((device))
 #define __shared__           __attribute__((shared))
 #define __forceinline__      __inline__ __attribute__((always_inline))
-#define __launch_bounds__(n) __attribute__((launch_bounds(n)))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 struct front_index {
   unsigned x, y, z;
@@ -13,11 +13,12 @@ extern const __device__ front_index threadIdx, blockIdx, gridDim;
 struct __attribute__((aligned(16))) float4 {
   float x, y, z, w;
 };
-struct __attribute__((aligned(16))) uint4 {
-  unsigned x, y, z, w;
+struct __attribute__((aligned(8))) uint2 {
+  unsigned x, y;
 };
 __device__ float4 make_float4(float x, float y, float z, float w);
-__device__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w);
+__device__ uint2 make_uint2(unsigned x, unsigned y);
+__device__ unsigned __isGlobal(const void *p) __attribute__((const));
 
 __device__ unsigned __float_as_uint(float x);
 __device__ float __uint_as_float(unsigned x);

@@ -11,7 +11,7 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __shared__ static // one block runs at a time
 
 struct shim_index {
@@ -26,15 +26,20 @@ unsigned shim_row; // blockIdx.y of the next launch
 struct float4 {
   float x, y, z, w;
 };
-struct uint4 {
-  unsigned x, y, z, w;
+struct uint2 {
+  unsigned x, y;
 };
 inline float4 make_float4(float x, float y, float z, float w) {
   return {x, y, z, w};
 }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
-  return {x, y, z, w};
+inline uint2 make_uint2(unsigned x, unsigned y) {
+  return {x, y};
 }
+// The device's hint to its compiler.
+inline bool __isGlobal(const void *) {
+  return true;
+}
+#define __builtin_assume(x) (void)(x)
 
 template <class To, class From> inline To shim_bits(From x) {
   static_assert(sizeof(To) == sizeof(From), "bits of another size");

@@ -58,8 +58,12 @@ static void finish(struct mirror *m, struct table *t) {
   struct mirror_launch *l = t->launch;
   uint32_t n = m->program->n_params;
   if (l->n_tiles != 0) {
-    unsigned full = gpu_full_grid(m->gpu, l->function, l->kernel->block);
-    l->n_blocks = l->n_tiles < full ? l->n_tiles : full;
+    l->n_blocks =
+        l->n_tiles; // best, as the kernels' heads say; of squares what is resident at once
+    if (l->kernel->kind == CUDA_SQUARES) {
+      unsigned full = gpu_full_grid(m->gpu, l->function, l->kernel->block);
+      l->n_blocks = l->n_tiles < full ? l->n_tiles : full;
+    }
     l->table = upload(m, t->row.p, t->row.n);
     l->scalars = upload(m, t->scalar.v, t->scalar.n * sizeof *t->scalar.v);
     l->scalar_at = upload(m, t->scalar_at, n * sizeof *t->scalar_at);

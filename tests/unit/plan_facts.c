@@ -151,7 +151,8 @@ void plan_facts_check(const struct plan_job *j, const struct rt_plan *p,
                       const char *what) {
   char why[1000];
   struct facts f = {j, p, j->driver.step, what, arena_new(0)};
-  cr_assert_eq(rt_plan_check(p, f.program, why, sizeof why), STEPRT_OK, "%s: %s", what, why);
+  cr_assert_eq(rt_plan_check(p, f.program, why, sizeof why), STEPRT_OK, "%s: %s", what,
+               why);
   check_begin(&f);
   for (uint32_t i = 0; i < p->n_params; i++) {
     check_elements(&f, i);

@@ -9,11 +9,11 @@
 // Scalars of a tensor, made on the host:
 //   0  param.3 = 1 - lr * wd
 //   1  param.4 = lr * 1.4142135623730951
-// Launch: 256 threads a block, any number of blocks (best: what is resident at once); block b takes tiles
-// b, b + blocks, ... of 4096 elements.
+// Launch: 64 threads a block, any number of blocks (best: one per tile); block b takes tiles b, b + blocks, ...
+// of 2048 elements.
 
-enum { BLOCK = 256, LANES = 8, VECTORS = 2 };
-enum { STRIDE = BLOCK * LANES, TILE = VECTORS * STRIDE };
+enum { BLOCK = 64, LANES = 4, VECTORS = 2, TURNS = 4 };
+enum { STRIDE = BLOCK * LANES, TURN = VECTORS * STRIDE, TILE = TURNS * TURN };
 enum bf16 : unsigned short {}; // the upper half of an f32
 
 struct row {
@@ -30,22 +30,23 @@ struct row {
 // Start of prelude.cuh
 
 // The row that holds a tile: the last one that does not begin after it. Tiles come in growing order, so the search
-// begins at the row of the tile before. Many rows of one tile each are found at once, others in growing steps.
+// begins at the row of the tile before. Rows of one tile each are found at once.
 static __device__ __forceinline__ unsigned
 find_row(const struct row *rows, unsigned n_rows, unsigned row, unsigned tile) {
   const unsigned ahead = tile - rows[row].first_tile;
   if (ahead < n_rows - row && rows[row + ahead].first_tile <= tile) {
     row += ahead;
   }
-  unsigned step = 1;
-  while (step < n_rows - row && rows[row + step].first_tile <= tile) {
-    row += step;
-    step *= 2;
+  if (row + 1 == n_rows || tile < rows[row + 1].first_tile) {
+    return row;
   }
-  while (step > 1) {
-    step /= 2;
-    if (step < n_rows - row && rows[row + step].first_tile <= tile) {
-      row += step;
+  unsigned end = n_rows;
+  while (end - row > 1) {
+    const unsigned middle = row + (end - row) / 2;
+    if (rows[middle].first_tile <= tile) {
+      row = middle;
+    } else {
+      end = middle;
     }
   }
   return row;
@@ -56,16 +57,22 @@ static __device__ __forceinline__ unsigned end_of(const struct row *t) {
   return t->first_tile + (unsigned)((t->numel + TILE - 1) / TILE);
 }
 
-// The elements of a row's tile that begins at element `at`.
-static __device__ __forceinline__ unsigned tile_size(const struct row *t,
+// The elements that a block takes at once from element `at` of a row on.
+static __device__ __forceinline__ unsigned turn_size(const struct row *t,
                                                      unsigned long long at) {
-  return t->numel - at < TILE ? (unsigned)(t->numel - at) : TILE;
+  return t->numel - at < TURN ? (unsigned)(t->numel - at) : TURN;
 }
 
-// The elements of this thread's k-th group in a tile of n.
+// The elements of this thread's k-th group of those n.
 static __device__ __forceinline__ unsigned group_size(unsigned n, unsigned k) {
   const unsigned at = k * STRIDE + threadIdx.x * LANES;
   return n <= at ? 0 : n - at < LANES ? n - at : LANES;
+}
+
+// Says that an address is of device memory, which the compiler cannot see in a table: it need not tell spaces apart.
+template <class T> static __device__ __forceinline__ T *in_global(T *p) {
+  __builtin_assume(__isGlobal(p));
+  return p;
 }
 
 // A parameter without a gradient takes no part; initial states have no gradients at all.
@@ -85,23 +92,24 @@ struct verdict {
   double norm;
 };
 
-static __device__ __forceinline__ bool is_wide(const void *p) {
-  return (unsigned long long)p % 16 == 0;
+// May groups be read and written in one access? 16 bytes of f32, 8 of 16-bit types.
+template <class T> static __device__ __forceinline__ bool is_wide(const T *p) {
+  return (unsigned long long)p % (LANES * sizeof(T)) == 0;
 }
 
 static __device__ __forceinline__ float widen(enum bf16 x) {
   return __uint_as_float((unsigned)x << 16);
 }
 
-// Elements of 16 bits: 8 an access.
 template <class T>
 static __device__ __forceinline__ void read_all(float *x, const T *p) {
-  const uint4 v = *(const uint4 *)p;
-  const unsigned pair[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    x[2 * i] = widen((T)(pair[i] & 0xffffu));
-    x[2 * i + 1] = widen((T)(pair[i] >> 16));
+  for (int i = 0; i < LANES; i += 4) {
+    const uint2 v = *(const uint2 *)(p + i);
+    x[i] = widen((T)(v.x & 0xffffu));
+    x[i + 1] = widen((T)(v.x >> 16));
+    x[i + 2] = widen((T)(v.y & 0xffffu));
+    x[i + 3] = widen((T)(v.y >> 16));
   }
 }
 
@@ -115,12 +123,11 @@ static __device__ __forceinline__ unsigned narrow(float x) {
 }
 
 static __device__ __forceinline__ void write_all(enum bf16 *p, const float *x) {
-  unsigned pair[4];
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    pair[i] = narrow(x[2 * i]) | narrow(x[2 * i + 1]) << 16;
+  for (int i = 0; i < LANES; i += 4) {
+    *(uint2 *)(p + i) = make_uint2(narrow(x[i]) | narrow(x[i + 1]) << 16,
+                                   narrow(x[i + 2]) | narrow(x[i + 3]) << 16);
   }
-  *(uint4 *)p = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
 static __device__ __forceinline__ void write_one(enum bf16 *p, float x) {
@@ -165,7 +172,7 @@ static __device__ __forceinline__ float round_bf16(float x) {
 
 // End of prelude.cuh
 
-extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
+extern "C" __global__ __launch_bounds__(BLOCK, 16) void muon__p2__bf16(
     const struct row *rows, unsigned n_rows, unsigned n_tiles, const float *scalars,
     const unsigned *scalar_at, const void *const *grads, const struct verdict *verdict) {
   if (verdict->skip != 0) {
@@ -184,50 +191,53 @@ extern "C" __global__ __launch_bounds__(BLOCK) void muon__p2__bf16(
     const float *s = scalars + scalar_at[t.param] + t.scalars;
     const float param_3 = s[0];                                                  // muon.opt: param
     const float param_4 = s[1];                                                  // muon.opt: param
-    const bf16 *p_o = t.p_o;
-    bf16 *p_param = t.p_param;
+    const bf16 *p_o = in_global(t.p_o);
+    bf16 *p_param = in_global(t.p_param);
     const bool wide = is_wide(p_o) && is_wide(p_param);
     for (; tile < end; tile += gridDim.x) {
-      const unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
-      const unsigned long long at = begin + threadIdx.x * LANES;
-      const unsigned n = tile_size(&t, begin);
-      const bool whole = wide && n == TILE;
-      // All reads are in flight before the first value is needed.
-      float x_o[VECTORS][LANES] = {};
-      float x_param[VECTORS][LANES] = {};
-      if (whole) {
+      unsigned long long begin = (tile - t.first_tile) * (unsigned long long)TILE;
+      for (unsigned turn = 0; turn < TURNS && begin < t.numel; turn++) {
+        const unsigned long long at = begin + threadIdx.x * LANES;
+        const unsigned n = turn_size(&t, begin);
+        const bool whole = wide && n == TURN;
+        // All reads are in flight before the first value is needed.
+        float x_o[VECTORS][LANES] = {};
+        float x_param[VECTORS][LANES] = {};
+        if (whole) {
+#pragma unroll
+          for (int k = 0; k < VECTORS; k++) {
+            read_all(x_o[k], p_o + at + k * STRIDE);
+            read_all(x_param[k], p_param + at + k * STRIDE);
+          }
+        } else {
+#pragma unroll
+          for (int k = 0; k < VECTORS; k++) {
+            read_some(x_o[k], p_o + at + k * STRIDE, group_size(n, k));
+            read_some(x_param[k], p_param + at + k * STRIDE, group_size(n, k));
+          }
+        }
 #pragma unroll
         for (int k = 0; k < VECTORS; k++) {
-          read_all(x_o[k], p_o + at + k * STRIDE);
-          read_all(x_param[k], p_param + at + k * STRIDE);
-        }
-      } else {
 #pragma unroll
-        for (int k = 0; k < VECTORS; k++) {
-          read_some(x_o[k], p_o + at + k * STRIDE, group_size(n, k));
-          read_some(x_param[k], p_param + at + k * STRIDE, group_size(n, k));
+          for (int i = 0; i < LANES; i++) {
+            const float param_8 = __fsub_rn(__fmul_rn(x_param[k][i], param_3),
+                                            __fmul_rn(param_4, x_o[k][i]));      // muon.opt: param
+            const float param_9 = round_bf16(param_8);                           // muon.opt: param
+            x_param[k][i] = param_9;                                             // muon.opt: param
+          }
         }
-      }
+        if (whole) {
 #pragma unroll
-      for (int k = 0; k < VECTORS; k++) {
+          for (int k = 0; k < VECTORS; k++) {
+            write_all(p_param + at + k * STRIDE, x_param[k]);
+          }
+        } else {
 #pragma unroll
-        for (int i = 0; i < LANES; i++) {
-          const float param_8 = __fsub_rn(__fmul_rn(x_param[k][i], param_3),
-                                          __fmul_rn(param_4, x_o[k][i]));        // muon.opt: param
-          const float param_9 = round_bf16(param_8);                             // muon.opt: param
-          x_param[k][i] = param_9;                                               // muon.opt: param
+          for (int k = 0; k < VECTORS; k++) {
+            write_some(p_param + at + k * STRIDE, x_param[k], group_size(n, k));
+          }
         }
-      }
-      if (whole) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++) {
-          write_all(p_param + at + k * STRIDE, x_param[k]);
-        }
-      } else {
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++) {
-          write_some(p_param + at + k * STRIDE, x_param[k], group_size(n, k));
-        }
+        begin += TURN;
       }
     }
   }
