@@ -10,7 +10,7 @@ enum {
 #undef COMMAND
   M_ALL = (1u << N_COMMANDS) - 1,
   M_JOB = M_EMIT | M_PLAN | M_RUN | M_VERIFY,
-  M_PLANNED = M_EMIT | M_PLAN,
+  M_PLANNED = M_JOB,
 };
 
 static const struct command commands[N_COMMANDS] = {

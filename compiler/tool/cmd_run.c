@@ -3,7 +3,9 @@
 #include "tool/copy.h"
 #include "tool/file.h"
 #include "tool/job.h"
+#include "tool/plan_file.h"
 #include "tool/progress.h"
+#include "tool/run_plan.h"
 #include "tool/run_report.h"
 #include "tool/tensors.h"
 
@@ -14,6 +16,7 @@ struct run {
   struct session session;
   struct session_source source;
   struct data_set *params, **grads;
+  struct rt_plan *plan; // of --plan; NULL: made here
   uint64_t steps, threads;
   const char *out_params, *out_state;
   struct run_numbers numbers;
@@ -49,14 +52,20 @@ static enum exit_code read_options(struct run *r) {
   if (r->setup.in.model.n == 0) {
     r->setup.in.model = str_of(params);
   }
+  r->source.trace = args_has(&t->args, OPT_TRACE);
   r->out_params = args_value(&t->args, OPT_OUT_PARAMS);
   r->out_state = args_value(&t->args, OPT_OUT_STATE);
   if (r->out_params != NULL && r->out_state != NULL &&
       file_is_same(t->arena, r->out_params, r->out_state)) {
     return usage_error(t, STR("--out-params and --out-state name one file"));
   }
-  enum exit_code code = check_output(t, r->out_params);
-  return code != EXIT_OK ? code : check_output(t, r->out_state);
+  const char *const outputs[] = {r->out_params, r->out_state,
+                                 args_value(&t->args, OPT_TRACE)};
+  enum exit_code code = run_plan_options(t);
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs && code == EXIT_OK; i++) {
+    code = check_output(t, outputs[i]);
+  }
+  return code;
 }
 
 static bool open_data(struct run *r) {
@@ -82,11 +91,21 @@ static enum exit_code compile(struct run *r) {
   struct front *f = &r->tool->front;
   struct driver *d = &r->driver;
   const struct driver_input *in = &r->setup.in;
-  if (!driver_parse(f, in, d) || !driver_model(f, in, d) || !open_data(r) ||
-      !driver_job(f, in, d) || !driver_lower(f, in, d) || !driver_compile(f, in, d)) {
+  if (!driver_parse(f, in, d) || !driver_model(f, in, d)) {
     return job_failed(r->tool, d);
   }
-  enum exit_code code = report(r->tool);
+  enum exit_code code = run_plan_world(r->tool, d->model);
+  if (code != EXIT_OK) {
+    return code;
+  }
+  if (!open_data(r) || !driver_job(f, in, d) || !driver_lower(f, in, d) ||
+      !driver_compile(f, in, d)) {
+    return job_failed(r->tool, d);
+  }
+  code = report(r->tool);
+  if (code == EXIT_OK) {
+    code = run_plan_read(r->tool, d, &r->plan);
+  }
   if (code == EXIT_OK) {
     code = job_finish_passes(r->tool, &r->setup, d);
   }
@@ -137,7 +156,7 @@ static enum exit_code write_results(struct run *r) {
     session_tensors(&r->session, false, true, &all);
     code = tensors_write(r->tool, &all, r->out_state);
   }
-  return code;
+  return code != EXIT_OK ? code : run_trace_write(r->tool, r->session.rt, r->driver.plan);
 }
 
 static struct str target_name(struct run *r) {
@@ -160,26 +179,30 @@ static void print_results(struct run *r) {
     return;
   }
   struct str rules = run_rules_text(t->arena, &r->driver, cpu, n->threads);
-  struct str times = run_times_text(t->arena, n, cpu_program_step(r->driver.cpu)->clips);
+  struct str times = run_times_text(t->arena, n, r->driver.step->clips);
+  struct steprt_counters counters = {.size = sizeof counters};
+  (void)steprt_counters(r->session.rt, &counters);
+  struct str streams = run_plan_text(t->arena, r->driver.plan);
+  struct str silence = run_counters_text(t->arena, &counters);
+  struct str tables = str_fmt(t->arena, "%s\n%s%.*s%.*s", rules.p, times.p,
+                              STR_FMT(streams), STR_FMT(silence));
   if (args_has(&t->args, OPT_DIGEST)) {
-    (void)fprintf(stderr, "%s\n%s", rules.p, times.p);
+    (void)fputs(tables.p, stderr);
   } else {
-    out_printf(t, "%s\n%s", rules.p, times.p);
+    out_str(t, tables);
   }
 }
 
 // What the back end chose where the spec leaves the choice.
 static void print_notes(const struct run *r) {
-  uint32_t n = 0;
-  const struct str *note = cpu_program_notes(r->driver.cpu, &n);
-  for (uint32_t i = 0; i < n && !r->source.quiet; i++) {
-    (void)fprintf(stderr, "note: %.*s\n", STR_FMT(note[i]));
+  const struct driver *d = &r->driver;
+  for (uint32_t i = 0; i < d->n_notes && !r->source.quiet; i++) {
+    (void)fprintf(stderr, "note: %.*s\n", STR_FMT(d->note[i]));
   }
 }
 
 static enum exit_code step_and_report(struct run *r) {
-  const struct steprt_program *program = cpu_program_step(r->driver.cpu);
-  enum exit_code code = session_open(&r->session, r->tool, r->driver.job, program,
+  enum exit_code code = session_open(&r->session, r->tool, r->driver.job, r->driver.step,
                                      &r->source, (uint32_t)r->threads);
   if (code != EXIT_OK) {
     return code;
@@ -214,6 +237,7 @@ enum exit_code cmd_run(struct tool *t) {
   }
   session_close(&r.session);
   driver_free(&r.driver);
+  rt_plan_free(r.plan);
   data_close(r.params);
   for (uint32_t i = 0; r.grads != NULL && i < r.source.n_grads; i++) {
     data_close(r.grads[i]);

@@ -1,4 +1,5 @@
 // stepc verify: the laws, proved on this machine for this job.
+#include "tool/run_plan.h"
 #include "tool/table.h"
 #include "tool/verify.h"
 
@@ -10,6 +11,7 @@ struct law {
 };
 static const struct law laws[] = {
     {"any number of threads", verify_threads},
+    {"any chunks, slots and tier", verify_chunks},
     {"any CPU", verify_targets},
     {"any cut", verify_cuts},
     {"schedule proof", verify_plans},
@@ -44,7 +46,14 @@ static enum exit_code compile(struct verify *v, uint64_t elements) {
   struct front *f = &v->tool->front;
   struct driver *d = &v->driver;
   const struct driver_input *in = &v->setup.in;
-  if (!driver_parse(f, in, d) || !driver_model(f, in, d) || !driver_job(f, in, d)) {
+  if (!driver_parse(f, in, d) || !driver_model(f, in, d)) {
+    return job_failed(v->tool, d);
+  }
+  enum exit_code code = run_plan_world(v->tool, d->model);
+  if (code != EXIT_OK) {
+    return code;
+  }
+  if (!driver_job(f, in, d)) {
     return job_failed(v->tool, d);
   }
   struct str left_out;
@@ -55,7 +64,7 @@ static enum exit_code compile(struct verify *v, uint64_t elements) {
   if (left_out.n != 0) {
     (void)fprintf(stderr, "note: %s\n", left_out.p);
   }
-  enum exit_code code = report(v->tool);
+  code = report(v->tool);
   return code != EXIT_OK ? code : job_finish_passes(v->tool, &v->setup, d);
 }
 

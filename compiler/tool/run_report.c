@@ -1,6 +1,7 @@
 // Texts of `stepc run`.
 #include "tool/run_report.h"
 
+#include "tool/plan_totals.h"
 #include "tool/table.h"
 
 #include <stdlib.h>
@@ -10,11 +11,10 @@ struct use_totals {
 };
 
 static uint64_t state_bytes_of(const struct driver *d, uint32_t param) {
-  const struct steprt_program *p = cpu_program_step(d->cpu);
+  const struct rt_plan_param *p = &d->plan->param[param];
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < p->param[param].n_states; i++) {
-    const struct rt_buffer *b = &p->buffer[p->param[param].first_state + i];
-    bytes += b->numel * rt_storage_bytes(b->storage);
+  for (uint32_t i = 0; i < p->n_states; i++) {
+    bytes += d->plan->state[p->first_state + i].bytes;
   }
   return bytes;
 }
@@ -75,8 +75,8 @@ struct str run_rules_text(struct arena *a, const struct driver *d, struct str cp
              plural(a, threads, "thread"));
   buf_printf(&b, "compiled in %s: %s for %s on %u shapes and types\n\n",
              text_seconds(a, x->parse + x->model + x->sema + x->lower + x->compile).p,
-             plural(a, cpu_program_step(d->cpu)->n_kernels, "kernel"),
-             plural(a, d->job->n_uses, "rule"), d->job->n_rules);
+             plural(a, d->step->n_kernels, "kernel"), plural(a, d->job->n_uses, "rule"),
+             d->job->n_rules);
   buf_str(&b, rules_table(a, d));
   uint64_t without = frozen_or_tied(d);
   if (without != 0) {
@@ -173,6 +173,12 @@ struct str run_json(struct arena *a, const struct driver *d, struct str cpu,
     json_put_text(&b, use->when_text);
     buf_puts(&b, u + 1 < d->job->n_uses ? "},\n" : "}\n  ],\n");
   }
+  const struct plan_totals *plan = plan_total(a, d->plan);
+  buf_printf(&b,
+             "  \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"host_bytes\": %llu, "
+             "\"plan\": \"%s\",\n",
+             (unsigned long long)plan->loaded, (unsigned long long)plan->stored,
+             (unsigned long long)d->plan->host_bytes, d->plan->digest);
   json_numbers(&b, "step_seconds", n->seconds, n->steps);
   json_numbers(&b, "map_seconds", n->map, n->steps);
   json_numbers(&b, "matrix_seconds", n->matrix, n->steps);

@@ -21,16 +21,11 @@ uint64_t grad_bytes(const struct model_param *p) {
   return has_gradient(p) ? shape_numel(&p->shape) * storage_bytes(p->grad) : 0;
 }
 
-uint64_t session_bytes(const struct model *m, const struct steprt_program *program) {
-  uint64_t bytes = 0;
+uint64_t session_bytes(const struct model *m, const struct rt_plan *plan) {
+  uint64_t bytes =
+      plan->arena_bytes + plan->state_bytes + plan->host_bytes + plan->step_bytes;
   for (uint32_t i = 0; i < m->n_params; i++) {
     bytes += param_bytes(&m->param[i]) + grad_bytes(&m->param[i]);
-  }
-  for (uint32_t b = 0; b < program->n_buffers; b++) {
-    const struct rt_buffer *buffer = &program->buffer[b];
-    if (buffer->kind == RT_BUF_STATE || buffer->kind == RT_BUF_TEMP) {
-      bytes += buffer->numel * rt_storage_bytes(buffer->storage);
-    }
   }
   return bytes;
 }
@@ -156,7 +151,7 @@ enum exit_code session_failed(struct session *s, steprt_status status) {
 
 // Refused before it is tried: an overcommitted machine kills instead of refusing.
 static bool fits_memory(struct session *s) {
-  uint64_t need = session_bytes(s->model, s->program), have = memory_available();
+  uint64_t need = session_bytes(s->model, s->program->plan), have = memory_available();
   if (have == 0 || need <= have) {
     return true;
   }
@@ -168,8 +163,14 @@ static bool fits_memory(struct session *s) {
 }
 
 static enum exit_code open_runtime(struct session *s, uint32_t threads) {
-  struct steprt_options o = {
-      .size = sizeof o, .threads = threads, .log = log_note, .log_ctx = s};
+  const struct rt_configuration *c = &s->program->plan->configuration;
+  struct steprt_options o = {.size = sizeof o,
+                             .threads = threads,
+                             .log = log_note,
+                             .log_ctx = s,
+                             .trace = s->source.trace,
+                             .gpu_memory = c->gpu_memory,
+                             .host_memory = c->host_memory};
   steprt_status status = steprt_open(s->program, &o, &s->rt);
   if (status == STEPRT_OK) {
     status = steprt_bind(s->rt, s->param);
@@ -232,4 +233,15 @@ enum exit_code session_step(struct session *s, struct steprt_report *r) {
   }
   s->step += status == STEPRT_OK;
   return session_failed(s, status);
+}
+
+const void *session_state(struct session *s, uint32_t param, struct str name) {
+  const char *text = str_cstr(s->tool->arena, name);
+  uint64_t bytes = 0;
+  const void *at = steprt_state(s->rt, param, text, &bytes);
+  if (at != NULL || bytes == 0) {
+    return at;
+  }
+  void *copy = arena_alloc(s->tool->arena, bytes, 64); // it lies on a GPU
+  return steprt_state_get(s->rt, param, text, copy, bytes) == STEPRT_OK ? copy : NULL;
 }

@@ -15,6 +15,7 @@ struct session_source {
   const struct data_set *const *grads; // one per step, the last repeats
   uint32_t n_grads;
   uint64_t seed;
+  bool trace; // keep the times of the last step's operations
   bool quiet; // the runtime's notes are not printed; its warnings are
 };
 
@@ -36,7 +37,7 @@ struct session {
 uint64_t param_bytes(const struct model_param *p);
 uint64_t grad_bytes(const struct model_param *p);
 // Memory that a session needs, and what this machine has free (0: unknown).
-uint64_t session_bytes(const struct model *m, const struct steprt_program *program);
+uint64_t session_bytes(const struct model *m, const struct rt_plan *plan);
 uint64_t memory_available(void);
 
 // Allocates, reads or seeds the parameters, opens the runtime and binds. On failure what is wrong was said; the
@@ -49,6 +50,8 @@ void session_close(struct session *s); // accepts a session that never opened
 // Brings the gradients of the next step, and runs it. `r` may be NULL.
 enum exit_code session_load_grads(struct session *s);
 enum exit_code session_step(struct session *s, struct steprt_report *r);
+// A device state as it rests, copied where it lies on a GPU; NULL where it has no elements or cannot be read.
+const void *session_state(struct session *s, uint32_t param, struct str name);
 // What a status of the runtime means for the tool: said, and turned into an exit code.
 enum exit_code session_failed(struct session *s, steprt_status status);
 

@@ -27,10 +27,9 @@ struct shape state_shape(enum cls c, const struct shape *s) {
   return out;
 }
 
-static void add_states(const struct session *s, uint32_t param, struct tensors *out) {
+static void add_states(struct session *s, uint32_t param, struct tensors *out) {
   const struct model_param *p = &s->model->param[param];
   const struct rule *rule = s->job->rule[s->job->param[param].rule];
-  uint32_t buffer = s->program->param[param].first_state;
   for (uint32_t i = 0; i < rule->n_states; i++) {
     const struct rule_state *state = &rule->state[i];
     if (state->is_host) {
@@ -38,12 +37,11 @@ static void add_states(const struct session *s, uint32_t param, struct tensors *
     }
     struct tensor t = {.name = str_fmt(s->tool->arena, "%.*s/%.*s", STR_FMT(p->name),
                                        STR_FMT(state->name)),
-                       .data = steprt_buffer(s->rt, buffer),
+                       .data = session_state(s, param, state->name),
                        .storage = state->storage,
                        .shape = state_shape(state->cls, &p->shape)};
     t.numel = shape_numel(&t.shape);
     VEC_PUSH(s->tool->arena, out->v, t);
-    buffer++;
   }
 }
 
@@ -51,8 +49,7 @@ static bool has_rule(const struct job *job, uint32_t param) {
   return job->param[param].rule != UINT32_MAX;
 }
 
-void session_tensors(const struct session *s, bool params, bool states,
-                     struct tensors *out) {
+void session_tensors(struct session *s, bool params, bool states, struct tensors *out) {
   *out = (struct tensors){0};
   for (uint32_t i = 0; i < s->model->n_params; i++) {
     const struct model_param *p = &s->model->param[i];

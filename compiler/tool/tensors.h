@@ -16,8 +16,7 @@ struct tensors {
 };
 
 // Parameters that have values, then (with `states`) device states; sorted by name, bytewise.
-void session_tensors(const struct session *s, bool params, bool states,
-                     struct tensors *out);
+void session_tensors(struct session *s, bool params, bool states, struct tensors *out);
 // Shape of a state of class `c` of a parameter of shape `s`.
 struct shape state_shape(enum cls c, const struct shape *s);
 

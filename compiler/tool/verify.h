@@ -27,8 +27,15 @@ enum { VERIFY_STEPS = 2 };
 struct model *verify_sample(struct arena *a, const struct job *job, uint64_t elements,
                             struct str *left_out);
 
+// Digests after VERIFY_STEPS steps of `program` with that many threads.
+enum exit_code verify_digests(struct verify *v, const struct steprt_program *program,
+                              uint32_t threads, struct str *out);
+// The name on the first line that differs.
+struct str verify_difference(struct arena *a, struct str x, struct str y);
+
 // Each law returns an exit code other than EXIT_OK only when it could not be tried.
 enum exit_code verify_threads(struct verify *v, struct verdict *out); // sets v->digests
+enum exit_code verify_chunks(struct verify *v, struct verdict *out);
 enum exit_code verify_targets(struct verify *v, struct verdict *out);
 // Each kernel of a program on a whole range and on pieces of it. False: memory is out.
 bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict *out);

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-// Digests after VERIFY_STEPS steps of `program` with that many threads.
-static enum exit_code digests_of(struct verify *v, const struct steprt_program *program,
-                                 uint32_t threads, struct str *out) {
+enum exit_code verify_digests(struct verify *v, const struct steprt_program *program,
+                              uint32_t threads, struct str *out) {
   struct session s;
   enum exit_code code =
       session_open(&s, v->tool, v->driver.job, program, &v->source, threads);
@@ -23,8 +22,7 @@ static enum exit_code digests_of(struct verify *v, const struct steprt_program *
   return code;
 }
 
-// The name on the first line that differs.
-static struct str first_difference(struct arena *a, struct str x, struct str y) {
+struct str verify_difference(struct arena *a, struct str x, struct str y) {
   size_t at = 0, line = 0, end;
   while (at < x.n && at < y.n && x.p[at] == y.p[at]) {
     at++;
@@ -39,20 +37,20 @@ static struct str first_difference(struct arena *a, struct str x, struct str y) 
 
 enum exit_code verify_threads(struct verify *v, struct verdict *out) {
   struct arena *a = v->tool->arena;
-  const struct steprt_program *program = cpu_program_step(v->driver.cpu);
+  const struct steprt_program *program = v->driver.step;
   struct buf tried = buf_new(a);
   *out = (struct verdict){.held = true, .result = STR("same bits")};
-  enum exit_code code = digests_of(v, program, 1, &v->digests);
+  enum exit_code code = verify_digests(v, program, 1, &v->digests);
   buf_puts(&tried, "1");
   for (uint32_t n = 2; n <= v->threads + 1 && code == EXIT_OK; n++) {
     uint32_t threads = n <= v->threads ? n : 1; // at last the first again
     struct str digests = {0};
-    code = digests_of(v, program, threads, &digests);
+    code = verify_digests(v, program, threads, &digests);
     buf_printf(&tried, n <= v->threads ? ", %u" : " threads, %u again", threads);
     if (code == EXIT_OK && !str_eq(digests, v->digests) && out->held) {
       out->held = false;
       out->result = str_fmt(a, "with %u threads `%s` differs", threads,
-                            first_difference(a, v->digests, digests).p);
+                            verify_difference(a, v->digests, digests).p);
     }
   }
   buf_printf(&tried, "; %d steps each", VERIFY_STEPS);
@@ -87,13 +85,12 @@ enum exit_code verify_targets(struct verify *v, struct verdict *out) {
   }
   other.cpu = NULL;
   struct str digests = {0};
-  enum exit_code code =
-      driver_compile(&v->tool->front, &in, &other)
-          ? digests_of(v, cpu_program_step(other.cpu), v->threads, &digests)
-          : job_failed(v->tool, &other);
+  enum exit_code code = driver_compile(&v->tool->front, &in, &other)
+                            ? verify_digests(v, other.step, v->threads, &digests)
+                            : job_failed(v->tool, &other);
   if (code == EXIT_OK && !str_eq(digests, v->digests)) {
     out->held = false;
-    out->result = str_fmt(a, "`%s` differs", first_difference(a, v->digests, digests).p);
+    out->result = str_fmt(a, "`%s` differs", verify_difference(a, v->digests, digests).p);
   }
   driver_free(&other);
   return code;

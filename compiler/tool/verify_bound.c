@@ -35,16 +35,6 @@ static struct interp_tensor tensor_of(struct arena *a, const void *data,
   return t;
 }
 
-// The buffer of a device state of a parameter; host states have none.
-static uint32_t state_buffer(const struct session *s, uint32_t param, uint32_t state) {
-  const struct rule *rule = s->job->rule[s->job->param[param].rule];
-  uint32_t buffer = s->program->param[param].first_state;
-  for (uint32_t i = 0; i < state; i++) {
-    buffer += !rule->state[i].is_host;
-  }
-  return buffer;
-}
-
 static struct before capture(struct arena *a, struct session *s, uint32_t param) {
   const struct model_param *p = &s->model->param[param];
   const struct rule *rule = s->job->rule[s->job->param[param].rule];
@@ -58,7 +48,7 @@ static struct before capture(struct arena *a, struct session *s, uint32_t param)
       *b.state[i].value = steprt_host_state(s->rt, param, slot++);
     } else {
       b.state[i] =
-          tensor_of(a, steprt_buffer(s->rt, state_buffer(s, param, i)),
+          tensor_of(a, session_state(s, param, rule->state[i].name),
                     rule->state[i].storage, cls_count(rule->state[i].cls, &p->shape));
     }
   }
@@ -97,7 +87,7 @@ static void compare_param(struct verify *v, struct bound_counts *c, struct sessi
     if (!state->is_host) {
       struct str name =
           str_fmt(v->tool->arena, "%.*s/%.*s", STR_FMT(p->name), STR_FMT(state->name));
-      compare(v, c, name, &b->state[i], steprt_buffer(s->rt, state_buffer(s, param, i)),
+      compare(v, c, name, &b->state[i], session_state(s, param, rule->state[i].name),
               state->storage, cls_count(state->cls, &p->shape));
     }
   }
@@ -145,8 +135,7 @@ enum exit_code verify_bound(struct verify *v, struct verdict *out) {
   struct bound_counts c = {0};
   struct session s;
   enum exit_code code =
-      session_open(&s, v->tool, v->driver.job, cpu_program_step(v->driver.cpu),
-                   &v->source, v->threads);
+      session_open(&s, v->tool, v->driver.job, v->driver.step, &v->source, v->threads);
   if (code == EXIT_OK) {
     code = check_step(v, &s, a, &c);
   }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ELEMENTS = 40009, SLACK = 64 };
+enum { ELEMENTS = 40009, SLACK = 64 };
 
 struct launch {
   const struct rt_kernel *kernel;
@@ -18,30 +18,43 @@ struct launch {
   float *scalar;
 };
 
-static const struct rt_wave_op *op_of(const struct steprt_program *p, uint32_t kernel) {
-  const struct rt_wave_op *best = NULL; // the largest range: the most kinds of tails
-  for (uint32_t i = 0; i < p->n_ops; i++) {
-    const struct rt_wave_op *op = &p->op[i];
-    if (op->kind == RT_WAVE_MAP && op->kernel == kernel &&
-        (best == NULL || op->numel > best->numel)) {
-      best = op;
+// A phase that launches the kernel: it says what the pointers are. All that do are alike in that.
+static const struct rt_phase *phase_of(const struct rt_phase *phase, uint32_t n,
+                                       uint32_t kernel) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (phase[i].kind == RT_PHASE_MAP && phase[i].kernel == kernel) {
+      return &phase[i];
     }
   }
-  return best;
+  return NULL;
 }
 
-static void assign_tensors(struct launch *l, const struct steprt_program *p,
-                           const struct rt_wave_op *op) {
+static const struct rt_phase *user_of(const struct steprt_program *p, uint32_t kernel) {
+  const struct rt_phase *found = NULL;
+  for (uint32_t r = 0; r < p->n_rules && found == NULL; r++) {
+    found = phase_of(p->rule[r].phase, p->rule[r].n_phases, kernel);
+    if (found == NULL) {
+      found = phase_of(p->rule[r].init, p->rule[r].n_init, kernel);
+    }
+  }
+  return found;
+}
+
+static bool is_same(const struct rt_tensor *x, const struct rt_tensor *y) {
+  return x->kind == y->kind && x->index == y->index;
+}
+
+static void assign_tensors(struct launch *l, const struct rt_phase *phase) {
   for (uint32_t i = 0; i < l->kernel->n_ptrs; i++) {
     uint32_t same = 0;
-    while (same < i && op->buffer[same] != op->buffer[i]) {
+    while (same < i && !is_same(&phase->tensor[same], &phase->tensor[i])) {
       same++;
     }
     if (same < i) {
       l->slot[i] = l->slot[same];
       continue;
     }
-    l->storage[l->n_tensors] = p->buffer[op->buffer[i]].storage;
+    l->storage[l->n_tensors] = phase->tensor[i].storage;
     l->slot[i] = l->n_tensors++;
   }
 }
@@ -92,10 +105,10 @@ static uint32_t run_both(struct launch *l) {
 }
 
 static bool launch_new(struct arena *a, const struct steprt_program *p, uint32_t kernel,
-                       const struct rt_wave_op *op, struct launch *l) {
+                       const struct rt_phase *phase, struct launch *l) {
   const struct rt_kernel *k = &p->kernel[kernel];
   *l = (struct launch){.kernel = k,
-                       .n = op->numel < MOST_ELEMENTS ? op->numel : MOST_ELEMENTS,
+                       .n = ELEMENTS,
                        .slot = ARENA_ARRAY(a, uint32_t, k->n_ptrs),
                        .storage = ARENA_ARRAY(a, uint32_t, k->n_ptrs),
                        .whole = ARENA_ARRAY(a, unsigned char *, k->n_ptrs),
@@ -105,7 +118,7 @@ static bool launch_new(struct arena *a, const struct steprt_program *p, uint32_t
   for (uint32_t i = 0; i < k->n_scalars; i++) {
     l->scalar[i] = 1.0f / (float)(i + 2);
   }
-  assign_tensors(l, p, op);
+  assign_tensors(l, phase);
   bool ok = true;
   for (uint32_t t = 0; t < l->n_tensors; t++) {
     ok = fill(l, t, kernel) && ok;
@@ -124,12 +137,12 @@ bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict 
   uint32_t kernels = 0;
   *out = (struct verdict){.held = true, .result = STR("same bits")};
   for (uint32_t k = 0; k < p->n_kernels; k++) {
-    const struct rt_wave_op *op = op_of(p, k);
-    if (op == NULL) {
+    const struct rt_phase *phase = user_of(p, k);
+    if (phase == NULL) {
       continue;
     }
     struct launch l;
-    bool ok = launch_new(a, p, k, op, &l);
+    bool ok = launch_new(a, p, k, phase, &l);
     uint32_t differs = ok ? run_both(&l) : l.n_tensors;
     if (differs != l.n_tensors && out->held) {
       out->held = false;
@@ -148,7 +161,7 @@ bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict 
 }
 
 enum exit_code verify_cuts(struct verify *v, struct verdict *out) {
-  if (cuts_prove(v->tool->arena, cpu_program_step(v->driver.cpu), out)) {
+  if (cuts_prove(v->tool->arena, v->driver.step, out)) {
     return EXIT_OK;
   }
   say(v->tool, "out of memory");

@@ -100,16 +100,11 @@ static bool cuts_hold(rt_map_fn fn) {
                                    .n_scalars = 1,
                                    .bytes_read = 4,
                                    .bytes_written = 4};
-  const struct rt_buffer buffer = {RT_BUF_PARAM, RT_F32, 0, 5000, "p"};
-  const uint32_t which = 0, scalar = 0;
-  const struct rt_wave_op op = {
-      .kind = RT_WAVE_MAP, .buffer = &which, .scalar = &scalar, .numel = 5000};
-  const struct steprt_program program = {.buffer = &buffer,
-                                         .n_buffers = 1,
-                                         .kernel = &kernel,
-                                         .n_kernels = 1,
-                                         .op = &op,
-                                         .n_ops = 1};
+  const struct rt_tensor tensor = {RT_TENSOR_PARAM, 0, RT_F32, true, true};
+  const struct rt_phase phase = {.kind = RT_PHASE_MAP, .tensor = &tensor, .n_tensors = 1};
+  const struct rt_rule rule = {.phase = &phase, .n_phases = 1};
+  const struct steprt_program program = {
+      .kernel = &kernel, .n_kernels = 1, .rule = &rule, .n_rules = 1};
   struct verdict v;
   cr_assert(cuts_prove(arena, &program, &v));
   return v.held;
