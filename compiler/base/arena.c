@@ -119,7 +119,8 @@ static _Noreturn void out_of_memory(struct arena *a) {
   longjmp(*a->oom, 1);
 }
 
-void *arena_alloc(struct arena *a, size_t size, size_t align) {
+// Memory as it comes.
+static void *take(struct arena *a, size_t size, size_t align) {
   if (size > SIZE_MAX / 2 || (a->limit != 0 && size > a->limit - a->total)) {
     out_of_memory(a);
   }
@@ -142,7 +143,11 @@ void *arena_alloc(struct arena *a, size_t size, size_t align) {
   b->used = at + size;
   a->total += size;
   ASAN_UNPOISON_MEMORY_REGION(b->bytes + at, size);
-  return memset(b->bytes + at, 0, size);
+  return b->bytes + at;
+}
+
+void *arena_alloc(struct arena *a, size_t size, size_t align) {
+  return memset(take(a, size, align), 0, size);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t size, size_t align) {
@@ -157,7 +162,11 @@ void *vec_grow(struct arena *a, const void *old, uint32_t n, uint32_t *cap, size
     out_of_memory(a);
   }
   uint32_t grown = *cap == 0 ? 8 : *cap * 2;
-  void *p = arena_array(a, grown, size, _Alignof(max_align_t));
+  if (size != 0 && grown > SIZE_MAX / 2 / size) {
+    out_of_memory(a);
+  }
+  void *p =
+      take(a, grown * size, _Alignof(max_align_t)); // what is not pushed is not read
   if (n != 0) {
     memcpy(p, old, (size_t)n * size);
   }

@@ -4,7 +4,7 @@
 // ---- which line takes a parameter
 
 static bool line_takes(struct job_builder *b, const struct bound_use *u,
-                       const struct model_param *p) {
+                       const struct model_param *p, struct str note) {
   if (u->use == NULL || u->use->when == NULL) {
     return true;
   }
@@ -15,25 +15,26 @@ static bool line_takes(struct job_builder *b, const struct bound_use *u,
                   .shape = &p->shape,
                   .dtype = p->dtype,
                   .param_name = p->name,
+                  .note = note,
                   .note_at = u->use->span};
-  struct arena_mark mark = arena_mark(b->f->arena);
-  c.note = param_note(b->f->arena, p);
   bool truth = false;
   enum cls cls;
-  bool known = type_condition(&c, u->use->when, "when", &truth, &cls);
-  if (c.n_errors == 0) { // nothing of it is kept
-    arena_rewind(b->f->arena, mark);
-  }
-  return known && truth;
+  return type_condition(&c, u->use->when, "when", &truth, &cls) && truth;
 }
 
 static uint32_t line_for(struct job_builder *b, const struct model_param *p) {
-  for (uint32_t i = 0; i < b->line.n; i++) {
-    if (line_takes(b, &b->line.use[i], p)) {
-      return i;
-    }
+  struct diags *d = b->f->diags;
+  uint32_t said = d->n_errors + d->n_warnings + d->n_repeated, i = 0;
+  struct arena_mark mark = arena_mark(b->f->arena);
+  struct str note = param_note(b->f->arena, p);
+  while (i < b->line.n && !line_takes(b, &b->line.use[i], p, note)) {
+    i++;
   }
-  return NO_INDEX; // only after an error: the last line is unconditional
+  if (d->n_errors + d->n_warnings + d->n_repeated == said) { // nothing of it is kept
+    arena_rewind(b->f->arena, mark);
+  }
+  return i < b->line.n ? i
+                       : NO_INDEX; // only after an error: the last line is unconditional
 }
 
 // ---- parameters
