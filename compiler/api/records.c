@@ -103,13 +103,11 @@ static void keep_job(struct compiled *p, const struct job *job) {
 
 // ---- the code
 
-static void count_bytes(struct stepc_summary *s, const struct steprt_program *step) {
-  for (uint32_t i = 0; i < step->n_buffers; i++) {
-    const struct rt_buffer *b = &step->buffer[i];
-    uint64_t bytes = b->numel * rt_storage_bytes(b->storage);
-    s->state_bytes += b->kind == RT_BUF_STATE ? bytes : 0;
-    s->temp_bytes += b->kind == RT_BUF_TEMP ? bytes : 0;
+static void count_bytes(struct stepc_summary *s, const struct rt_plan *plan) {
+  for (uint32_t i = 0; i < plan->n_states; i++) {
+    s->state_bytes += plan->state[i].bytes;
   }
+  s->temp_bytes = plan->arena_bytes;
 }
 
 static void keep_code(struct compiled *p, const struct driver *d) {
@@ -117,7 +115,9 @@ static void keep_code(struct compiled *p, const struct driver *d) {
   const struct steprt_program *step = d->step;
   s->n_notes = d->n_notes;
   s->n_kernels = step->n_kernels;
-  count_bytes(s, step);
+  if (step->plan != NULL) {
+    count_bytes(s, step->plan);
+  }
   p->records.kernel = ARENA_ARRAY(p->arena, struct stepc_kernel_info, s->n_kernels);
   for (uint32_t i = 0; i < s->n_kernels; i++) {
     const struct rt_kernel *k = &step->kernel[i];

@@ -7,6 +7,8 @@
 #include "cpu_arms.h"
 #include "cpu_loops.h"
 
+#include "device/cpu/exec.h" // where states and temporaries lie
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,17 +67,24 @@ static void run_momentum_bf16(const struct bench *b, uint32_t param, void *const
                      end - begin, ahead);
 }
 
+static const struct rt_phase *first_phase(const struct bench *b, uint32_t param) {
+  return b->program->rule[b->program->param[param].rule].phase;
+}
+
+static const struct rt_kernel *first_kernel(const struct bench *b, uint32_t param) {
+  return &b->program->kernel[first_phase(b, param)->kernel];
+}
+
 // The generated code of a parameter's first map alone, on the arrays that the step gave it.
 static void run_first_map(const struct bench *b, uint32_t param, void *const *x,
                           uint64_t begin, uint64_t end, size_t ahead) {
   (void)ahead;
   static const float scalar[16] = {0.95f, 0.05f, 0.95f, 0.05f};
-  const struct rt_wave_op *op = b->op[param];
-  const struct rt_kernel *k = &b->program->kernel[op->kernel];
+  const struct rt_kernel *k = first_kernel(b, param);
   void *ptr[16];
   for (uint32_t i = 0; i < k->n_ptrs; i++) {
-    const struct rt_buffer *buffer = &b->program->buffer[op->buffer[i]];
-    ptr[i] = buffer->kind == RT_BUF_GRAD ? x[G] : steprt_buffer(b->rt, op->buffer[i]);
+    struct rt_at a = b->program->plan->at[b->row[param]->at + i];
+    ptr[i] = a.space == RT_AT_GRAD ? x[G] : cpu_at(b->rt->device, a);
   }
   k->fn(ptr, scalar, begin, end);
 }
@@ -110,10 +119,10 @@ struct work {
 };
 
 static void *first_temp(const struct bench *b, uint32_t param) {
-  const struct rt_wave_op *op = b->op[param];
-  for (uint32_t i = 0; i < b->program->kernel[op->kernel].n_ptrs; i++) {
-    if (b->program->buffer[op->buffer[i]].kind == RT_BUF_TEMP) {
-      return steprt_buffer(b->rt, op->buffer[i]);
+  const struct rt_phase *ph = first_phase(b, param);
+  for (uint32_t i = 0; i < ph->n_tensors; i++) {
+    if (ph->tensor[i].kind == RT_TENSOR_TEMP) {
+      return cpu_at(b->rt->device, b->program->plan->at[b->row[param]->at + i]);
     }
   }
   return NULL;
@@ -127,8 +136,10 @@ static void run_item(void *ctx, uint64_t index, uint32_t thread) {
     const struct rt_param *p = &w->b->program->param[i];
     void *x[N_ARRAYS] = {w->b->param[i], NULL, NULL, NULL, first_temp(w->b, i)};
     memcpy(&x[G], &w->b->grad[i], sizeof x[G]); // the loops read it only
-    for (uint32_t s = 0; s < p->n_states && s < 2; s++) {
-      x[M + s] = steprt_buffer(w->b->rt, p->first_state + s);
+    const struct rt_plan_param *v = &w->b->program->plan->param[i];
+    for (uint32_t s = 0; s < v->n_states && s < 2; s++) {
+      struct rt_at home = w->b->program->plan->state[v->first_state + s].at;
+      x[M + s] = cpu_at(w->b->rt->device, home);
     }
     w->arm->fn(w->b, i, x, item->n == 1 ? item->begin : 0,
                item->n == 1 ? item->end : p->numel, w->arm->ahead);
@@ -156,18 +167,18 @@ static bool run(struct bench *b, const struct arm *arm, double *took) {
 // The arms that fit what was compiled.
 static uint32_t choose(const struct bench *b, const struct arm **chosen) {
   const struct steprt_program *p = b->program;
-  const struct rt_wave_op *op = b->op[0];
+  const struct rt_phase *ph = first_phase(b, 0);
   uint32_t n = 0, temp = 0;
   uint64_t numel = 0;
-  for (uint32_t i = 0; i < p->kernel[op->kernel].n_ptrs; i++) {
-    const struct rt_buffer *buffer = &p->buffer[op->buffer[i]];
-    temp = buffer->kind == RT_BUF_TEMP ? rt_storage_bytes(buffer->storage) : temp;
+  for (uint32_t i = 0; i < ph->n_tensors; i++) {
+    const struct rt_tensor *t = &ph->tensor[i];
+    temp = t->kind == RT_TENSOR_TEMP ? rt_storage_bytes(t->storage) : temp;
   }
   for (uint32_t i = 0; i < p->n_params; i++) {
     numel += p->param[i].numel;
   }
   for (uint32_t i = 0; i < N_ARMS; i++) {
-    if (arms[i].n_states == p->param[0].n_states && arms[i].temp == temp) {
+    if (arms[i].n_states == p->plan->param[0].n_states && arms[i].temp == temp) {
       chosen[n++] = &arms[i];
       (void)printf("%" PRIu64 " %s\n", arms[i].bytes * numel, arms[i].name);
     }

@@ -14,9 +14,9 @@ struct bench {
   struct steprt *rt;
   struct rt_team *team; // for the C loops; the handle has its own
   void **param;
-  const void **grad;            // all positive
-  const struct rt_wave_op **op; // a parameter's first map
-  struct rt_item *item;         // the parameters, cut as the runtime cuts them
+  const void **grad;         // all positive
+  const struct rt_row **row; // a parameter's first map
+  struct rt_item *item;      // the parameters, cut as the runtime cuts them
   uint64_t n_items;
 };
 

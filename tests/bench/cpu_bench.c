@@ -63,10 +63,11 @@ static uint64_t numel_of(const void *ctx, uint32_t i) {
 
 static void find_work(struct bench *b) {
   const struct steprt_program *p = b->program;
-  b->op = ARENA_ARRAY(b->arena, const struct rt_wave_op *, p->n_params);
-  for (uint32_t i = p->n_ops; i-- > 0;) {
-    if (p->op[i].kind == RT_WAVE_MAP) {
-      b->op[p->op[i].param] = &p->op[i];
+  b->row = ARENA_ARRAY(b->arena, const struct rt_row *, p->n_params);
+  for (uint32_t i = p->plan->n_ops; i-- > 0;) {
+    const struct rt_op *op = &p->plan->op[i];
+    for (uint32_t r = op->first; op->kind == RT_OP_MAP && r < op->first + op->n; r++) {
+      b->row[p->plan->row[r].param] = &p->plan->row[r];
     }
   }
   b->n_items = rt_items_cut(numel_of, p, 0, p->n_params, NULL);

@@ -1,6 +1,8 @@
 // From spec text to lowered job, with a model that is a table in the test.
 #include "cpu_job.h"
 
+#include "plan/planner.h" // compiler/
+
 #include <criterion/criterion.h>
 
 struct text_file {
@@ -73,6 +75,11 @@ struct cpu_program *cpu_job_compile(struct cpu_job *j, const char *cpu) {
   cr_assert(j->job != NULL, "%s%.*s", cpu_job_said(j), STR_FMT(j->ice));
   struct cpu_options options = {str_of(cpu)};
   struct cpu_program *p = cpu_compile(&j->front, j->job, &options, &j->ice);
+  if (p != NULL) {
+    struct steprt_program *step = cpu_program_step(p);
+    step->plan =
+        plan_make(&j->front, j->job->job, step, &(struct plan_options){0}, &j->ice);
+  }
   cr_assert(j->ice.n == 0, "%.*s", STR_FMT(j->ice));
   return p;
 }

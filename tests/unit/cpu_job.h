@@ -39,6 +39,7 @@ struct cpu_job cpu_job_open_on(struct arena *a, const char *path, const char *te
                                const char *pick, const struct job_param_spec *param,
                                uint32_t n);
 void cpu_job_close(struct cpu_job *j);
+// With a plan of resident states.
 struct cpu_program *cpu_job_compile(struct cpu_job *j, const char *cpu);
 // All messages so far.
 const char *cpu_job_said(struct cpu_job *j);

@@ -30,11 +30,8 @@ struct run {
 };
 
 static size_t grad_bytes(const struct run *r, uint32_t i) {
-  if (!r->program->param[i].active) {
-    return 0;
-  }
-  const struct rt_buffer *b = &r->program->buffer[r->program->param[i].grad_buffer];
-  return b->numel * rt_storage_bytes(b->storage);
+  const struct rt_param *p = &r->program->param[i];
+  return p->active ? p->numel * rt_storage_bytes(p->grad) : 0;
 }
 
 static size_t param_bytes(const struct run *r, uint32_t i) {
@@ -79,8 +76,7 @@ static void run_step(struct run *r, uint64_t seed) {
     if (!r->program->param[i].active) {
       continue;
     }
-    uint32_t storage = r->program->buffer[r->program->param[i].grad_buffer].storage;
-    fill(r->grad[i], grad_bytes(r, i), storage, &seed);
+    fill(r->grad[i], grad_bytes(r, i), r->program->param[i].grad, &seed);
   }
   struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)r->grad};
   cr_assert_eq(steprt_begin(r->rt, &step), STEPRT_OK, "%s", steprt_error(r->rt));
@@ -114,13 +110,13 @@ static void expect_same(const struct run *a, const struct run *b, const char *wh
   for (uint32_t i = 0; i < a->program->n_params; i++) {
     cr_expect(memcmp(a->param[i], b->param[i], param_bytes(a, i)) == 0, "%s: %s", what,
               a->program->param[i].name);
-  }
-  for (uint32_t k = 0; k < a->program->n_buffers; k++) {
-    const struct rt_buffer *buffer = &a->program->buffer[k];
-    if (buffer->kind == RT_BUF_STATE) {
-      size_t bytes = buffer->numel * rt_storage_bytes(buffer->storage);
-      cr_expect(memcmp(steprt_buffer(a->rt, k), steprt_buffer(b->rt, k), bytes) == 0,
-                "%s: state %s", what, buffer->name);
+    const struct rt_plan_param *p = &a->program->plan->param[i];
+    for (uint32_t s = p->first_state; s < p->first_state + p->n_states; s++) {
+      const char *name = a->program->plan->state[s].name;
+      uint64_t bytes;
+      const void *x = steprt_state(a->rt, i, name, &bytes);
+      cr_expect(memcmp(x, steprt_state(b->rt, i, name, NULL), bytes) == 0, "%s: state %s",
+                what, name);
     }
   }
 }
@@ -252,7 +248,8 @@ Test(cpu_run, matrix_phases_read_states_where_they_rest) {
       run_ortho(ORTHO_RULE("  param := param - lr * orthogonalize(m, it)\n"));
   struct run temp = run_ortho(
       ORTHO_RULE("  param := param - lr * orthogonalize(m + zero * grad, it)\n"));
-  cr_expect_lt(state.program->n_buffers, temp.program->n_buffers);
+  cr_expect_eq(state.program->rule[0].phase[1].tensor[0].kind, RT_TENSOR_STATE);
+  cr_expect_eq(temp.program->rule[0].phase[1].tensor[0].kind, RT_TENSOR_TEMP);
   for (uint32_t i = 0; i < state.program->n_params; i++) {
     cr_expect(memcmp(state.param[i], temp.param[i], param_bytes(&state, i)) == 0);
   }

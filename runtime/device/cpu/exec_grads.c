@@ -16,6 +16,8 @@ static void add_range(struct binned *sum, uint32_t storage, const char *grad,
   const void *at = grad + begin * rt_storage_bytes(storage);
   if (storage == RT_BF16) {
     binned_add_squares_bf16(sum, at, end - begin);
+  } else if (storage == RT_F16) {
+    binned_add_squares_f16(sum, at, end - begin);
   } else {
     binned_add_squares_f32(sum, at, end - begin);
   }
