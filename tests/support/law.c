@@ -6,7 +6,7 @@
 #include "plan/program.h"
 #include "random.h"
 
-#include <criterion/criterion.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +45,20 @@ const char *const law_specs[][2] = {
     {"lion", law_model},  {"muon", law_matrices}, {"sgd", law_model_bf16},
     {NULL, NULL}};
 
+// Ends the process with the text: a test's assertion, in programs without Criterion too.
+__attribute__((format(printf, 2, 3))) static void require(bool holds, const char *format,
+                                                          ...) {
+  va_list args;
+  if (holds) {
+    return;
+  }
+  va_start(args, format);
+  (void)vfprintf(stderr, format, args);
+  va_end(args);
+  (void)fputs("\n", stderr);
+  abort();
+}
+
 struct steprt_program *law_compile(const struct law_plan *p) {
   char spec[256];
   struct steprt_program *program;
@@ -57,8 +71,8 @@ struct steprt_program *law_compile(const struct law_plan *p) {
                           .slots = p->slots,
                           .overlap = p->overlap};
   stepc_status s = stepc_compile(&job, &program);
-  cr_assert_eq(s, STEPC_OK, "%s: %s\n%s", stepc_status_text(s),
-               stepc_program_error(program), stepc_program_messages(program));
+  require(s == STEPC_OK, "%s: %s\n%s", stepc_status_text(s), stepc_program_error(program),
+          stepc_program_messages(program));
   return program;
 }
 
@@ -71,7 +85,7 @@ static void fill(void *out, uint32_t storage, uint64_t numel, uint64_t seed,
     if (storage == RT_F32) {
       ((float *)out)[i] = x;
     } else {
-      cr_assert_eq(storage, RT_BF16);
+      require(storage == RT_BF16, "storage %u", storage);
       ((uint16_t *)out)[i] = rt_f32_to_bf16(x);
     }
   }
@@ -79,7 +93,7 @@ static void fill(void *out, uint32_t storage, uint64_t numel, uint64_t seed,
 
 static void *tensor_new(uint32_t storage, uint64_t numel, uint64_t seed, double scale) {
   void *t = malloc(numel * rt_storage_bytes(storage) + 1);
-  cr_assert_not_null(t);
+  require(t != NULL, "out of memory");
   fill(t, storage, numel, seed, scale);
   return t;
 }
@@ -146,8 +160,8 @@ static void digest_states(struct sha256 *sha, struct steprt *rt,
   for (uint32_t k = 0; k < rule->n_states; k++) {
     uint64_t bytes = v->numel * rt_storage_bytes(rule->state[k].storage);
     void *copy = malloc(bytes + 1);
-    cr_assert_eq(steprt_state_get(rt, param, rule->state[k].name, copy, bytes), STEPRT_OK,
-                 "%s/%s: %s", v->name, rule->state[k].name, steprt_error(rt));
+    require(steprt_state_get(rt, param, rule->state[k].name, copy, bytes) == STEPRT_OK,
+            "%s/%s: %s", v->name, rule->state[k].name, steprt_error(rt));
     sha256_add(sha, copy, bytes);
     free(copy);
   }
@@ -184,7 +198,8 @@ static void set_hypers(struct steprt *rt, const struct steprt_program *p, uint32
     bool lr = strcmp(h->name, "lr") == 0, wd = strcmp(h->name, "wd") == 0;
     if (!h->bound && (lr || wd)) {
       double value = lr ? h->value * (1 + 0.25 * step) : 0.01 * step;
-      cr_assert_eq(steprt_set_hyper(rt, (int32_t)i, value), STEPRT_OK);
+      require(steprt_set_hyper(rt, (int32_t)i, value) == STEPRT_OK, "%s",
+              steprt_error(rt));
     }
   }
 }
@@ -206,7 +221,7 @@ static uint32_t params_of(const uint32_t *unit_of, uint32_t n_params,
 void law_run_units(struct steprt *rt, const struct steprt_program *program,
                    uint64_t seed) {
   if (seed == 0) {
-    cr_assert_eq(steprt_run(rt, NULL), STEPRT_OK, "%s", steprt_error(rt));
+    require(steprt_run(rt, NULL) == STEPRT_OK, "%s", steprt_error(rt));
     return;
   }
   uint32_t n_params = program->n_params, n = steprt_units(rt, NULL);
@@ -228,7 +243,7 @@ void law_run_units(struct steprt *rt, const struct steprt_program *program,
       set.params = param;
     }
     bool rest = at + take == n && random_below(&seed, 2);
-    cr_assert_eq(steprt_run(rt, rest ? NULL : &set), STEPRT_OK, "%s", steprt_error(rt));
+    require(steprt_run(rt, rest ? NULL : &set) == STEPRT_OK, "%s", steprt_error(rt));
   }
   free(unit_of);
   free(order);
@@ -239,10 +254,10 @@ void law_run_units(struct steprt *rt, const struct steprt_program *program,
 static void wait_somehow(struct steprt *rt, uint64_t *seed) {
   uint64_t orders = random_below(seed, 8);
   for (uint64_t k = 0; k < orders; k++) {
-    cr_assert_eq(steprt_wait_order(rt, k, NULL), STEPRT_OK, "%s", steprt_error(rt));
+    require(steprt_wait_order(rt, k, NULL) == STEPRT_OK, "%s", steprt_error(rt));
   }
   if (random_below(seed, 3) == 0) {
-    cr_assert_eq(steprt_wait_all(rt), STEPRT_OK, "%s", steprt_error(rt));
+    require(steprt_wait_all(rt) == STEPRT_OK, "%s", steprt_error(rt));
   }
 }
 
@@ -250,9 +265,9 @@ static void step(struct steprt *rt, const struct law_data *d, uint32_t s, uint64
   const struct steprt_step in = {.size = sizeof in,
                                  .grads = (const void *const *)d->grad[s]};
   set_hypers(rt, d->program, s);
-  cr_assert_eq(steprt_begin(rt, &in), STEPRT_OK, "%s", steprt_error(rt));
+  require(steprt_begin(rt, &in) == STEPRT_OK, "%s", steprt_error(rt));
   law_run_units(rt, d->program, seed);
-  cr_assert_eq(steprt_end(rt), STEPRT_OK, "%s", steprt_error(rt));
+  require(steprt_end(rt) == STEPRT_OK, "%s", steprt_error(rt));
 }
 
 struct law_digest law_run(const struct steprt_program *program, const struct law_run *r) {
@@ -260,16 +275,16 @@ struct law_digest law_run(const struct steprt_program *program, const struct law
   struct law_data d = law_data_new(program);
   struct steprt *rt;
   uint64_t seed = r->subsets;
-  cr_assert_eq(rt_open_with_class(program, &o, r->class, &rt), STEPRT_OK, "%s",
-               steprt_error(rt));
-  cr_assert_eq(steprt_bind(rt, d.param), STEPRT_OK, "%s", steprt_error(rt));
+  require(rt_open_with_class(program, &o, r->class, &rt) == STEPRT_OK, "%s",
+          steprt_error(rt));
+  require(steprt_bind(rt, d.param) == STEPRT_OK, "%s", steprt_error(rt));
   for (uint32_t s = 0; s < LAW_STEPS; s++) {
     step(rt, &d, s, r->subsets ? random_u64(&seed) | 1 : 0);
     if (r->subsets) {
       wait_somehow(rt, &seed);
     }
   }
-  cr_assert_eq(steprt_wait_all(rt), STEPRT_OK, "%s", steprt_error(rt));
+  require(steprt_wait_all(rt) == STEPRT_OK, "%s", steprt_error(rt));
   struct law_digest out = law_digest(rt, &d);
   steprt_destroy(rt);
   law_data_free(&d);

@@ -1,6 +1,6 @@
 // One run of a shipped spec through the two public libraries, as hard on the laws as a trainer can be: gradients
 // missing on some steps, one that is not finite, hypers changed between steps, units in any order, waits or none. What
-// must not change bits is a parameter; what the run computes is not.
+// must not change bits is a parameter; what the run computes is not. A call that fails ends the process with its text.
 #ifndef TESTS_SUPPORT_LAW_H
 #define TESTS_SUPPORT_LAW_H
 
@@ -35,9 +35,8 @@ struct law_run {
 extern const char *const law_model, *const law_model_bf16, *const law_matrices;
 extern const char *const law_specs[][2]; // spec and model, ended by NULL
 
-// Asserts that it compiles.
 struct steprt_program *law_compile(const struct law_plan *p);
-// SHA-256 of parameters, states, counts and host states after LAW_STEPS steps. Asserts that all calls succeed.
+// SHA-256 of parameters, states, counts and host states after LAW_STEPS steps.
 struct law_digest {
   char hex[65];
 };

@@ -164,7 +164,7 @@ static const struct misuse misuses[] = {
     {OPENED, bind_overlapping, STEPRT_BAD_ARGUMENT,
      "parameters 'h.0.ln.weight' and 'h.1.ln.weight' share memory"},
     {OPENED, bind_wrong_size, STEPRT_BAD_ARGUMENT,
-     "parameter 'h.2.ln.weight' has 380 bytes; the program's has 384"},
+     "parameter 'h.2.ln.weight' has 380 bytes, not 384"},
     {OPENED, begin, STEPRT_BAD_STATE, "begin: no parameters are bound yet"},
     {OPENED, run_all, STEPRT_BAD_STATE, "run: no parameters are bound yet"},
     {OPENED, end, STEPRT_BAD_STATE, "end: no parameters are bound yet"},
