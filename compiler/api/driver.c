@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "emit/cuda_device.h"
 
-#include "plan/program_digest.h" // runtime/
+#include "plan/program_json.h" // runtime/
 
 #include <unistd.h>
 

@@ -1,6 +1,8 @@
 // Parameters, buffers, rules and hypers of the program. Its operations are in cpu_waves.c.
 #include "emit/cpu_ops.h"
 
+#include "file/sha256.h"
+
 static const char *cstr(const struct planner *p, struct str s) {
   return str_cstr(p->arena, s);
 }
@@ -154,6 +156,16 @@ static const struct rt_access *accesses(struct arena *a, const struct kernel *k)
   return access;
 }
 
+// The key is all that a kernel's code depends on.
+static const char *digest_of(struct arena *a, struct str key) {
+  char *hex = arena_alloc(a, 65, 1);
+  struct sha256 s;
+  sha256_init(&s);
+  sha256_add(&s, key.p, key.n);
+  sha256_hex(&s, hex);
+  return hex;
+}
+
 static void set_kernels(struct cpu_plan *plan) {
   uint32_t n = plan->kernels.list.n;
   plan->kernel = ARENA_ARRAY(plan->arena, struct rt_kernel, n);
@@ -164,7 +176,8 @@ static void set_kernels(struct cpu_plan *plan) {
                                          .n_scalars = k->n_scalars,
                                          .bytes_read = k->bytes_read,
                                          .bytes_written = k->bytes_written,
-                                         .access = accesses(plan->arena, k)};
+                                         .access = accesses(plan->arena, k),
+                                         .source_digest = digest_of(plan->arena, k->key)};
   }
   plan->program.kernel = plan->kernel;
   plan->program.n_kernels = n;

@@ -34,6 +34,11 @@ extern const struct rt_fields rt_configuration_fields, rt_memory_fields, rt_para
     rt_kernel_fields, rt_unit_fields, rt_chunk_fields, rt_totals_fields,
     rt_estimate_fields, rt_matrix_fields;
 
+// Those of a program.
+extern const struct rt_fields rt_program_fields, rt_hyper_fields, rt_iteration_fields,
+    rt_program_kernel_fields, rt_built_fields, rt_ortho_set_fields, rt_rule_fields,
+    rt_program_param_fields;
+
 // Adds all members of `base` to the open object.
 void rt_fields_write(struct rt_text *t, const struct rt_fields *f, const void *base);
 

@@ -2,6 +2,7 @@
 #include "plan/plan_check.h"
 
 #include "plan/names.h"
+#include "plan/program_json.h"
 
 static bool same_text(const char *a, const char *b) {
   return b != NULL && strcmp(a, b) == 0;
@@ -120,8 +121,14 @@ steprt_status rt_plan_check_program(struct plan_check *c) {
   }
   RT_TRY(check_tables(c));
   RT_TRY(check_norm(c));
-  return strcmp(c->plan->program_digest, p->digest) == 0
+  char digest[65];
+  if (p->digest[0] != '\0') {
+    memcpy(digest, p->digest, sizeof digest);
+  } else if (!rt_program_digest(p, digest)) {
+    return rt_plan_check_no_memory(c);
+  }
+  return strcmp(c->plan->program_digest, digest) == 0
              ? STEPRT_OK
              : rt_plan_bad(c, "the plan is of another program: of %.64s, not %.64s",
-                           c->plan->program_digest, p->digest);
+                           c->plan->program_digest, digest);
 }

@@ -1,6 +1,7 @@
 // plan.json, read: parameters with their states, kernels, units and chunks.
 #include "plan/names.h"
 #include "plan/plan_read.h"
+#include "plan/program_code.h"
 
 static bool read_u64s(struct rt_reader *r, const struct json *obj, const char *key,
                       uint64_t *out, uint32_t *n) {
@@ -83,24 +84,9 @@ bool rt_plan_read_params(struct plan_reader *p, const struct json *root) {
   return true;
 }
 
-static bool read_access(struct rt_reader *r, const struct json *v, struct rt_access *a) {
-  static const char *const names[] = {"r", "w", "rw"};
-  uint32_t name;
-  if (json_kind(v) != JSON_ARRAY || json_size(v) != 2) {
-    return rt_reader_fail(r, v, "a pointer is [bytes, \"r\", \"w\" or \"rw\"]");
-  }
-  if (!rt_reader_u32(r, json_item(v, 0), "bytes", &a->bytes) ||
-      !rt_reader_name(r, json_item(v, 1), "pointer", names, 3, &name)) {
-    return false;
-  }
-  a->read = name != 1;
-  a->written = name != 0;
-  return true;
-}
-
 bool rt_plan_read_kernels(struct plan_reader *p, const struct json *root) {
-  const struct json *list, *pointers;
-  void *items, *access;
+  const struct json *list;
+  void *items;
   struct rt_reader *r = &p->r;
   if (!rt_reader_list(r, root, "kernels", sizeof *p->plan->kernel, &list, &items,
                       &p->plan->n_kernels)) {
@@ -111,16 +97,9 @@ bool rt_plan_read_kernels(struct plan_reader *p, const struct json *root) {
     const struct json *v = json_item(list, i);
     if (!rt_reader_item(r, v, "kernel", i) ||
         !rt_fields_read(r, v, &rt_kernel_fields, "kernel pointers", &k[i]) ||
-        !rt_reader_list(r, v, "pointers", sizeof *k->access, &pointers, &access,
-                        &k[i].n_ptrs)) {
+        !rt_pointers_read(r, v, &k[i].access, &k[i].n_ptrs)) {
       return false;
     }
-    for (uint32_t a = 0; a < k[i].n_ptrs; a++) {
-      if (!read_access(r, json_item(pointers, a), (struct rt_access *)access + a)) {
-        return false;
-      }
-    }
-    k[i].access = access;
   }
   p->plan->kernel = k;
   return true;

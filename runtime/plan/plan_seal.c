@@ -3,6 +3,7 @@
 #include "plan/fields.h"
 #include "plan/plan_json.h"
 #include "plan/plan_write.h"
+#include "plan/program_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,10 @@ bool rt_plan_agreed(const struct rt_plan *plan, char hex[65]) {
 }
 
 bool rt_plan_seal(struct rt_plan *plan, const struct steprt_program *program) {
-  if (program != NULL) {
+  if (program != NULL && program->digest[0] != '\0') {
     memcpy(plan->program_digest, program->digest, sizeof plan->program_digest);
+  } else if (program != NULL && !rt_program_digest(program, plan->program_digest)) {
+    return false;
   }
   return rt_plan_agreed(plan, plan->agreed) && rt_plan_digest(plan, plan->digest);
 }

@@ -4,6 +4,7 @@
 #include "plan/fields.h"
 #include "plan/names.h"
 #include "plan/plan_json.h"
+#include "plan/program_code.h"
 #include "plan/totals.h"
 
 static void open_list(struct rt_text *t, const char *key) {
@@ -70,27 +71,14 @@ static void write_params(struct rt_text *t, const struct rt_plan *plan) {
   rt_text_put(t, "]");
 }
 
-static const char *access_text(const struct rt_access *a) {
-  return a->read && a->written ? "rw" : a->written ? "w" : a->read ? "r" : "";
-}
-
 static void write_kernels(struct rt_text *t, const struct rt_plan *plan) {
   open_list(t, "kernels");
   for (uint32_t i = 0; i < plan->n_kernels; i++) {
     const struct rt_kernel_info *k = &plan->kernel[i];
     open_item(t, "kernel", i);
     rt_fields_write(t, &rt_kernel_fields, k);
-    rt_text_key(t, "pointers");
-    rt_text_put(t, "[");
-    for (uint32_t p = 0; p < k->n_ptrs; p++) {
-      rt_text_comma(t);
-      rt_text_put(t, "[");
-      rt_text_u64(t, k->access[p].bytes);
-      rt_text_comma(t);
-      rt_text_string(t, access_text(&k->access[p]));
-      rt_text_put(t, "]");
-    }
-    rt_text_put(t, "]}");
+    rt_pointers_write(t, k->access, k->n_ptrs);
+    rt_text_put(t, "}");
   }
   rt_text_put(t, "]");
 }

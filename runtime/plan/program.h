@@ -33,6 +33,8 @@ struct rt_kernel {
   uint32_t n_ptrs, n_scalars;
   uint32_t bytes_read, bytes_written; // per element
   const struct rt_access *access;     // n_ptrs
+  const char
+      *source_digest; // sha256 in hex of what it computes, as text; NULL: the name tells
   // CUDA: a cubin (or PTX, where the device is newer than the compiler) with the function `name`.
   const void *image;
   uint64_t image_bytes;
@@ -175,7 +177,7 @@ enum { RT_PROGRAM_VERSION = 2 };
 struct steprt_program {
   uint32_t version;   // RT_PROGRAM_VERSION
   const char *target; // "cpu", "cuda:sm_90a"
-  char digest[65];    // sha256 in hex of what a plan is made from (program_digest.h)
+  char digest[65];    // sha256 in hex of what a plan is made from (program_json.h)
   const struct rt_plan *plan;
   // CUDA, where the recipe looks at gradients: kernels that square them, by storage (RT_F32, RT_BF16, RT_F16; RT_NO_ID:
   // not needed), merge partial sums and judge. On the CPU the runtime has its own.

@@ -1,5 +1,7 @@
 #include "support/hand_plan.h"
 
+#include "plan/program_json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -485,8 +487,8 @@ void hand_make(struct hand *h) {
       .note = h->note,
       .n_notes = 2};
   make_list(h);
-  memset(h->program.digest, 'a', 64);
-  if (!rt_plan_seal(&h->plan, &h->program)) {
+  if (!rt_program_digest(&h->program, h->program.digest) ||
+      !rt_plan_seal(&h->plan, &h->program)) {
     abort();
   }
 }

@@ -1,7 +1,7 @@
 // The digest that ties a plan to its program: every part counts, but for what may change without another plan.
 #include "support/hand_plan.h"
 
-#include "plan/program_digest.h"
+#include "plan/program_json.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,0 +1,425 @@
+// program.json, read.
+#include "plan/names.h"
+#include "plan/program_code.h"
+#include "plan/program_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct program_file {
+  struct steprt_program program; // first: what the caller has
+  struct rt_pool pool;
+};
+
+struct program_reader {
+  struct rt_reader r;
+  struct steprt_program *program;
+  struct rt_image_ref *image; // by kernel
+};
+
+static bool read_id(struct rt_reader *r, const struct json *v, const char *name,
+                    uint32_t *out) {
+  *out = RT_NO_ID;
+  return json_kind(v) == JSON_NULL || rt_reader_u32(r, v, name, out);
+}
+
+static bool read_ids(struct rt_reader *r, const struct json *obj, const char *key,
+                     uint32_t *out, uint32_t n) {
+  const struct json *list = rt_reader_get(r, obj, key, JSON_ARRAY);
+  if (list == NULL) {
+    return false;
+  }
+  if (json_size(list) != n) {
+    return rt_reader_fail(r, list, "`%s` has %u entries, not %u", key, n,
+                          json_size(list));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (!read_id(r, json_item(list, i), key, &out[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_head(struct program_reader *p, const struct json *root) {
+  struct steprt_program *s = p->program;
+  s->version = RT_PROGRAM_VERSION;
+  return rt_reader_format(&p->r, root, "stepc-program/1") &&
+         rt_fields_read(
+             &p->r, root, &rt_program_fields,
+             "format seal digest squares clip hypers iterations kernels orthos "
+             "rules params",
+             s) &&
+         rt_reader_digest(&p->r, root, "digest", s->digest) &&
+         read_ids(&p->r, root, "squares", s->squares,
+                  sizeof s->squares / sizeof *s->squares) &&
+         rt_code_read(&p->r, root, "clip", &s->clip, &s->n_clip, &s->n_clip_regs);
+}
+
+static bool read_double(struct rt_reader *r, const struct json *obj, const char *key,
+                        double *out) {
+  const struct json *v = json_get(obj, key);
+  return v != NULL ? rt_reader_double(r, v, key, out)
+                   : rt_reader_fail(r, obj, "no `%s`", key);
+}
+
+static bool read_hypers(struct program_reader *p, const struct json *root) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(&p->r, root, "hypers", sizeof *p->program->hyper, &list, &items,
+                      &p->program->n_hypers)) {
+    return false;
+  }
+  struct rt_hyper *h = items;
+  for (uint32_t i = 0; i < p->program->n_hypers; i++) {
+    const struct json *v = json_item(list, i);
+    if (!rt_reader_item(&p->r, v, "hyper", i) ||
+        !rt_fields_read(&p->r, v, &rt_hyper_fields, "hyper value bound", &h[i]) ||
+        !read_double(&p->r, v, "value", &h[i].value) ||
+        !rt_code_read(&p->r, v, "bound", &h[i].bound, &h[i].n_bound,
+                      &h[i].n_bound_regs)) {
+      return false;
+    }
+  }
+  p->program->hyper = h;
+  return true;
+}
+
+static bool read_steps(struct rt_reader *r, const struct json *obj,
+                       struct rt_iteration *it) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(r, obj, "steps", sizeof *it->abc, &list, &items, &it->n_steps)) {
+    return false;
+  }
+  double(*abc)[3] = items;
+  for (uint32_t i = 0; i < it->n_steps; i++) {
+    const struct json *v = json_item(list, i);
+    if (json_kind(v) != JSON_ARRAY || json_size(v) != 3) {
+      return rt_reader_fail(r, v, "a step is [a, b, c]");
+    }
+    for (uint32_t c = 0; c < 3; c++) {
+      if (!rt_reader_double(r, json_item(v, c), "steps", &abc[i][c])) {
+        return false;
+      }
+    }
+  }
+  it->abc = items;
+  return true;
+}
+
+static bool read_iterations(struct program_reader *p, const struct json *root) {
+  static const char *const norms[] = {"frobenius", "aol"};
+  const struct json *list, *norm;
+  void *items;
+  if (!rt_reader_list(&p->r, root, "iterations", sizeof *p->program->iteration, &list,
+                      &items, &p->program->n_iterations)) {
+    return false;
+  }
+  struct rt_iteration *it = items;
+  for (uint32_t i = 0; i < p->program->n_iterations; i++) {
+    const struct json *v = json_item(list, i);
+    if (!rt_reader_item(&p->r, v, "iteration", i) ||
+        !rt_fields_read(&p->r, v, &rt_iteration_fields, "iteration norm steps", &it[i]) ||
+        (norm = rt_reader_get(&p->r, v, "norm", JSON_STRING)) == NULL ||
+        !rt_reader_name(&p->r, norm, "norm", norms, 2, &it[i].norm) ||
+        !read_steps(&p->r, v, &it[i])) {
+      return false;
+    }
+  }
+  p->program->iteration = it;
+  return true;
+}
+
+// Letters, digits, `_`, `-` and `.`, not beginning with `.`: a name in one folder on any file system.
+static bool is_plain_file(const char *name) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  size_t n = strlen(name);
+  return n > 0 && n < RT_IMAGE_NAME && *name != '.' && strspn(name, plain) == n;
+}
+
+static bool read_image(struct program_reader *p, const struct json *obj,
+                       struct rt_kernel *k, struct rt_image_ref *image) {
+  struct rt_reader *r = &p->r;
+  const struct json *v = json_get(obj, "image"), *file, *bytes;
+  size_t n;
+  if (v == NULL) {
+    return true;
+  }
+  if (!rt_fields_read(r, v, &rt_built_fields, "file bytes sha256", k) ||
+      (bytes = rt_reader_get(r, v, "bytes", JSON_NUMBER)) == NULL ||
+      !rt_reader_u64(r, bytes, "bytes", UINT64_MAX, &image->bytes) ||
+      (file = rt_reader_get(r, v, "file", JSON_STRING)) == NULL ||
+      !rt_reader_digest(r, v, "sha256", image->sha256)) {
+    return false;
+  }
+  const char *name = json_string(file, &n);
+  if (!is_plain_file(name)) {
+    return rt_reader_fail(r, file, "`file` is no plain name of a file in the folder");
+  }
+  memcpy(image->file, name, n + 1);
+  return true;
+}
+
+static bool read_source(struct rt_reader *r, const struct json *obj,
+                        struct rt_kernel *k) {
+  const struct json *v = json_get(obj, "source");
+  char hex[65];
+  if (v != NULL && json_kind(v) == JSON_NULL) {
+    return true;
+  }
+  return rt_reader_digest(r, obj, "source", hex) &&
+         ((k->source_digest = rt_pool_copy(r->pool, hex, 64)) != NULL ||
+          rt_reader_no_memory(r));
+}
+
+static bool read_kernels(struct program_reader *p, const struct json *root) {
+  const struct json *list;
+  void *items;
+  struct rt_reader *r = &p->r;
+  if (!rt_reader_list(r, root, "kernels", sizeof *p->program->kernel, &list, &items,
+                      &p->program->n_kernels)) {
+    return false;
+  }
+  struct rt_kernel *k = items;
+  p->image = rt_pool_alloc(r->pool, p->program->n_kernels, sizeof *p->image);
+  if (p->image == NULL) {
+    return rt_reader_no_memory(r);
+  }
+  for (uint32_t i = 0; i < p->program->n_kernels; i++) {
+    const struct json *v = json_item(list, i);
+    if (!rt_reader_item(r, v, "kernel", i) ||
+        !rt_fields_read(r, v, &rt_program_kernel_fields, "kernel source pointers image",
+                        &k[i]) ||
+        !read_source(r, v, &k[i]) ||
+        !rt_pointers_read(r, v, &k[i].access, &k[i].n_ptrs) ||
+        !read_image(p, v, &k[i], &p->image[i])) {
+      return false;
+    }
+  }
+  p->program->kernel = k;
+  return true;
+}
+
+static bool read_orthos(struct program_reader *p, const struct json *root) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(&p->r, root, "orthos", sizeof *p->program->ortho, &list, &items,
+                      &p->program->n_ortho)) {
+    return false;
+  }
+  struct rt_ortho_set *o = items;
+  for (uint32_t i = 0; i < p->program->n_ortho; i++) {
+    const struct json *v = json_item(list, i);
+    if (!rt_reader_item(&p->r, v, "ortho", i) ||
+        !rt_fields_read(&p->r, v, &rt_ortho_set_fields, "ortho kernels", &o[i]) ||
+        !read_ids(&p->r, v, "kernels", o[i].kernel, RT_N_ORTHO_KERNELS)) {
+      return false;
+    }
+  }
+  p->program->ortho = o;
+  return true;
+}
+
+static bool read_states(struct rt_reader *r, const struct json *obj,
+                        struct rt_rule *out) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(r, obj, "states", sizeof *out->state, &list, &items,
+                      &out->n_states)) {
+    return false;
+  }
+  struct rt_state *state = items;
+  for (uint32_t i = 0; i < out->n_states; i++) {
+    const struct json *v = json_item(list, i);
+    if (json_kind(v) != JSON_ARRAY || json_size(v) != 2) {
+      return rt_reader_fail(r, v, "a state is [name, storage]");
+    }
+    if (!rt_reader_string(r, json_item(v, 0), "states", &state[i].name) ||
+        !rt_reader_name(r, json_item(v, 1), "states", rt_storage_names, RT_N_STORAGES,
+                        &state[i].storage)) {
+      return false;
+    }
+  }
+  out->state = state;
+  return true;
+}
+
+static bool read_temps(struct rt_reader *r, const struct json *obj, struct rt_rule *out) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(r, obj, "temps", sizeof *out->temp, &list, &items, &out->n_temps)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < out->n_temps; i++) {
+    if (!rt_reader_name(r, json_item(list, i), "temps", rt_storage_names, RT_N_STORAGES,
+                        (uint32_t *)items + i)) {
+      return false;
+    }
+  }
+  out->temp = items;
+  return true;
+}
+
+static bool read_host_states(struct rt_reader *r, const struct json *obj,
+                             struct rt_rule *out) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(r, obj, "host_states", sizeof *out->host_init, &list, &items,
+                      &out->n_host_states)) {
+    return false;
+  }
+  double *initial = items;
+  uint8_t *is_group = rt_pool_alloc(r->pool, out->n_host_states, sizeof *is_group);
+  if (is_group == NULL) {
+    return rt_reader_no_memory(r);
+  }
+  for (uint32_t i = 0; i < out->n_host_states; i++) {
+    const struct json *v = json_item(list, i);
+    if (json_kind(v) != JSON_ARRAY || json_size(v) != 2 ||
+        json_kind(json_item(v, 1)) != JSON_BOOL) {
+      return rt_reader_fail(r, v, "a host state is [initial value, of a group]");
+    }
+    if (!rt_reader_double(r, json_item(v, 0), "host_states", &initial[i])) {
+      return false;
+    }
+    is_group[i] = json_bool(json_item(v, 1));
+  }
+  out->host_init = initial;
+  out->host_is_group = is_group;
+  return true;
+}
+
+static bool read_rules(struct program_reader *p, const struct json *root) {
+  const struct json *list;
+  void *items;
+  struct rt_reader *r = &p->r;
+  if (!rt_reader_list(r, root, "rules", sizeof *p->program->rule, &list, &items,
+                      &p->program->n_rules)) {
+    return false;
+  }
+  struct rt_rule *rule = items;
+  for (uint32_t i = 0; i < p->program->n_rules; i++) {
+    const struct json *v = json_item(list, i);
+    struct rt_rule *u = &rule[i];
+    if (!rt_reader_item(r, v, "rule", i) ||
+        !rt_fields_read(r, v, &rt_rule_fields,
+                        "rule states temps host_states host init phases", u) ||
+        !read_states(r, v, u) || !read_temps(r, v, u) || !read_host_states(r, v, u) ||
+        !rt_code_read(r, v, "host", &u->ins, &u->n_ins, &u->n_regs) ||
+        !rt_phases_read(r, v, "init", p->program, &u->init, &u->n_init) ||
+        !rt_phases_read(r, v, "phases", p->program, &u->phase, &u->n_phases)) {
+      return false;
+    }
+  }
+  p->program->rule = rule;
+  return true;
+}
+
+static bool read_shape(struct rt_reader *r, const struct json *obj,
+                       struct rt_param *out) {
+  const struct json *list = rt_reader_get(r, obj, "shape", JSON_ARRAY);
+  if (list == NULL) {
+    return false;
+  }
+  if (json_size(list) > 8) {
+    return rt_reader_fail(r, list, "`shape` has more than 8 dimensions");
+  }
+  out->rank = json_size(list);
+  out->numel = 1;
+  for (uint32_t d = 0; d < out->rank; d++) {
+    if (!rt_reader_u64(r, json_item(list, d), "shape", UINT64_MAX, &out->dim[d])) {
+      return false;
+    }
+    if (__builtin_mul_overflow(out->numel, out->dim[d], &out->numel)) {
+      return rt_reader_fail(r, list, "`shape` has too many elements");
+    }
+  }
+  return true;
+}
+
+static bool read_params(struct program_reader *p, const struct json *root) {
+  const struct json *list;
+  void *items;
+  if (!rt_reader_list(&p->r, root, "params", sizeof *p->program->param, &list, &items,
+                      &p->program->n_params)) {
+    return false;
+  }
+  struct rt_param *param = items;
+  for (uint32_t i = 0; i < p->program->n_params; i++) {
+    const struct json *v = json_item(list, i);
+    if (!rt_reader_item(&p->r, v, "param", i) ||
+        !rt_fields_read(&p->r, v, &rt_program_param_fields, "param shape", &param[i]) ||
+        !read_shape(&p->r, v, &param[i])) {
+      return false;
+    }
+  }
+  p->program->param = param;
+  return true;
+}
+
+static bool check_digests(struct program_reader *p, const struct json *root) {
+  char digest[65], seal[65], says[65];
+  if (!rt_reader_digest(&p->r, root, "seal", says)) {
+    return false;
+  }
+  if (!rt_program_digest(p->program, digest) ||
+      !rt_program_seal(p->program, p->image, seal)) {
+    return rt_reader_no_memory(&p->r);
+  }
+  bool same = strcmp(digest, p->program->digest) == 0;
+  return (same && strcmp(seal, says) == 0) ||
+         rt_reader_fail(&p->r, json_get(root, same ? "seal" : "digest"),
+                        "the program was changed: its %s is %s", same ? "seal" : "digest",
+                        same ? seal : digest);
+}
+
+static bool read_program(struct program_reader *p, const struct json *root) {
+  static bool (*const parts[])(struct program_reader *, const struct json *) = {
+      read_head,   read_hypers, read_iterations, read_kernels,
+      read_orthos, read_rules,  read_params,     check_digests};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    p->r.what = NULL;
+    if (!parts[i](p, root)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+steprt_status rt_program_from_json(const char *text, uint64_t n,
+                                   struct steprt_program **out,
+                                   const struct rt_image_ref **images, char *why,
+                                   size_t n_why) {
+  *out = NULL;
+  struct program_file *f = calloc(1, sizeof *f);
+  if (f == NULL) {
+    (void)snprintf(why, n_why, "out of memory");
+    return STEPRT_NO_MEMORY;
+  }
+  struct program_reader p = {
+      .r = {.text = text, .pool = &f->pool, .why = why, .n_why = n_why},
+      .program = &f->program};
+  struct json_doc *d = rt_reader_parse(&p.r, n);
+  bool ok = d != NULL && read_program(&p, json_root(d));
+  json_free(d);
+  if (!ok) {
+    rt_program_free(&f->program);
+    return p.r.status;
+  }
+  *out = &f->program;
+  if (images != NULL) {
+    *images = p.image;
+  }
+  return STEPRT_OK;
+}
+
+void rt_program_free(struct steprt_program *program) {
+  if (program != NULL) {
+    struct program_file *f = (struct program_file *)program;
+    rt_pool_free(&f->pool);
+    free(f);
+  }
+}
