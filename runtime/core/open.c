@@ -1,15 +1,8 @@
 // open and destroy: everything that a step needs is made here, so that the step is silent (L2).
 #include "core/check.h"
 #include "core/tables.h"
-#include "plan/plan_json.h"
 
 #include <stdlib.h>
-
-static steprt_status check_plan(struct steprt *rt, const struct steprt_program *program) {
-  char why[480] = "";
-  steprt_status s = rt_plan_check(program->plan, program, why, sizeof why);
-  return s ? rt_refuse(rt, s, "%s", *why ? why : "out of memory") : STEPRT_OK;
-}
 
 static steprt_status find_class(struct steprt *rt, const struct steprt_program *p) {
   rt->class = rt->class ? rt->class : p->target ? rt_device_class(p->target) : NULL;
@@ -51,7 +44,6 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
   RT_TRY(read_options(rt, options, &o));
   RT_TRY(rt_check_program(rt, program));
   if (program->plan) {
-    RT_TRY(check_plan(rt, program));
     RT_TRY(find_class(rt, program));
   }
   rt->program = program;
