@@ -7,15 +7,12 @@
 #include "plan/plan_json.h" // runtime/
 
 struct plan_options {
-  struct str
-      offload; // "" or "none", "host", "host:0.6": the share of their bytes that streams
+  struct str offload; // "" or "none", "host", "host:0.6"
   uint64_t
       chunk_bytes; // 0: a sixty-fourth of the streamed bytes, between 64 MiB and 1 GiB
-  uint32_t slots;  // 0: 4; no more are set aside than there are chunks
+  uint32_t slots;  // 0: 4
   bool overlap;
-  // Budgets in bytes; 0: none. Device memory counts what the plan sets aside (resident states, arena, numbers of the
-  // step), not parameters and gradients; with "host" it keeps resident what it has room for. Host memory: the slab.
-  uint64_t gpu_memory, host_memory;
+  uint64_t gpu_memory, host_memory; // budgets in bytes; 0: none
   uint32_t rank;
 };
 

@@ -62,7 +62,7 @@ static void examine_nvrtc(struct tool *t, struct findings *all) {
   nvrtc_close(n);
 }
 
-// The other CUDA parts serve targets to come; they are looked for now, so that a machine can be prepared.
+// Parts of targets to come are looked for now, so that a machine can be prepared.
 static void examine_library(struct tool *t, struct findings *all, const char *part,
                             const char *use, const struct library_spec *spec) {
   struct library lib = library_open(t->arena, spec);
@@ -78,11 +78,22 @@ static void examine_library(struct tool *t, struct findings *all, const char *pa
   library_close(&lib);
 }
 
+// The driver and its devices; no context is made.
 static void examine_devices(struct tool *t, struct findings *all) {
-  struct str why = STR("");
-  struct str devices = cuda_devices(t->arena, &why);
-  add(t, all, "GPU", "the CUDA target, to come", devices.n != 0,
-      devices.n != 0 ? devices : why);
+  struct rt_gpus *g = ARENA_ARRAY(t->arena, struct rt_gpus, 1);
+  char why[1024] = "";
+  bool found = rt_gpus(g, why, sizeof why) == STEPRT_OK;
+  struct str text = str_copy(t->arena, str_of(why));
+  add(t, all, "CUDA driver", "the CUDA target", g->how != NULL,
+      g->how != NULL ? driver_text(t->arena, g) : text);
+  for (uint32_t i = 0; found && i < g->n; i++) {
+    add(t, all, str_fmt(t->arena, "GPU %u", i).p, "the CUDA target", true,
+        device_text(t->arena, &g->gpu[i]));
+  }
+  if (!found) {
+    add(t, all, "GPU", "the CUDA target", false,
+        g->how != NULL ? text : STR("without the CUDA driver no device is seen"));
+  }
 }
 
 static void print_text(struct tool *t, const struct findings *all) {
@@ -110,8 +121,6 @@ static void print_json(struct tool *t, const struct findings *all) {
 }
 
 enum exit_code cmd_doctor(struct tool *t) {
-  static const struct library_spec driver = {"libcuda.so.1", NULL, "cuDriverGetVersion",
-                                             1000};
   static const struct library_spec cublas = {"libcublasLt.so.13", "nvidia/cu13/lib", NULL,
                                              0};
   static const struct library_spec nccl = {"libnccl.so.2", "nvidia/nccl/lib",
@@ -121,9 +130,8 @@ enum exit_code cmd_doctor(struct tool *t) {
   examine_cpu(t, &all);
   examine_blas(t, &all);
   examine_nvrtc(t, &all);
-  examine_library(t, &all, "CUDA driver", "the CUDA target, to come", &driver);
   examine_devices(t, &all);
-  examine_library(t, &all, "cuBLASLt", "the CUDA target, to come", &cublas);
+  examine_library(t, &all, "cuBLASLt", "orthogonalize on a GPU, to come", &cublas);
   examine_library(t, &all, "NCCL", "several GPUs, to come", &nccl);
   examine_library(t, &all, "MPI", "several hosts, to come", &mpi);
   if (args_has(&t->args, OPT_JSON)) {

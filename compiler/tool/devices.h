@@ -1,10 +1,14 @@
-// CUDA devices, as the driver sees them.
+// CUDA devices, in words.
 #ifndef STEPC_TOOL_DEVICES_H
 #define STEPC_TOOL_DEVICES_H
 
 #include "base/str.h"
 
-// "NVIDIA H200 (sm_90), ..." of every CUDA device; an empty text, and `why`, without any.
-struct str cuda_devices(struct arena *a, struct str *why);
+#include "device/cuda/probe.h"
+
+// "/usr/lib/libcuda.so.1 (the loader's search), for CUDA 13.0".
+struct str driver_text(struct arena *a, const struct rt_gpus *g);
+// "NVIDIA H200 (sm_90), 150 GB, 132 multiprocessors, bus 0000:3b:00.0, NUMA node 0".
+struct str device_text(struct arena *a, const struct rt_gpu *g);
 
 #endif

@@ -53,6 +53,7 @@ enum exit_code cmd_run(struct tool *t);
 enum exit_code cmd_verify(struct tool *t);
 enum exit_code cmd_explain(struct tool *t);
 enum exit_code cmd_doctor(struct tool *t);
+enum exit_code cmd_probe(struct tool *t);
 enum exit_code cmd_version(struct tool *t);
 
 #endif
