@@ -104,7 +104,7 @@ static struct rt_op *add_op(struct build *b, enum rt_op_kind kind, enum rt_lane 
   struct rt_op *op = &b->list[b->n_list++];
   *op = (struct rt_op){.kind = kind,
                        .lane = lane,
-                       .chunk = b->chunk,
+                       .chunk = b->list == b->t->op ? b->chunk : RT_NO_ID,
                        .first = b->p->n_rows,
                        .kernel = RT_NO_ID,
                        .first_wait = b->p->n_waits,
@@ -192,12 +192,6 @@ static void add_copies(struct build *b, struct rt_op *op) {
     for (uint32_t s = 0; s < v->n_states; s++) {
       const struct rt_state_home *home = &b->t->state[v->first_state + s];
       uint64_t size = rt_storage_bytes(home->storage);
-      if (x->numel == 0) {
-        continue;
-      }
-      if (op->kind == RT_OP_LOAD && b->list == b->t->op) {
-        b->t->chunk[b->chunk].bytes += x->numel * size;
-      }
       b->t->copy[b->p->n_copies++] =
           (struct rt_copy){home->at.offset + x->first * size, x->state[s].offset,
                            x->numel * size, x->unit};
@@ -268,6 +262,7 @@ static void close_chunk(struct build *b, bool measure, uint32_t first_unit,
                            .n_units = n_units,
                            .first_op = b->n_list,
                            .slot = b->o.host ? b->slot : RT_NO_ID,
+                           .bytes = b->o.host ? slot : 0,
                            .order = UINT64_MAX};
     for (uint32_t i = 0; i < b->n_pieces; i++) {
       uint64_t order = b->t->param[b->piece[i].param].order;
