@@ -28,6 +28,9 @@
 //    ARENA starts undefined with every block: a byte that is read was written by the same block, for the same element of
 //    the same parameter (rows may be left out), or loaded from the very home that a state's element has. STEP is
 //    written by begin, each byte before it is read, and read by all.
+//
+// Left to rt_plan_check, which has the program: which tensor each pointer of a kernel means, and that a rule has no
+// phases behind those that the plan has.
 #ifndef STEPC_PLAN_PROVE_H
 #define STEPC_PLAN_PROVE_H
 

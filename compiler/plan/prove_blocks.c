@@ -34,7 +34,7 @@ static void add_segment(struct prover *p, struct block *b, uint32_t op,
   struct segment s = {.lane = o->lane,
                       .place = place[o->lane]++,
                       .first = op,
-                      .wait = p->plan->wait + o->first_wait,
+                      .wait = o->n_waits == 0 ? NULL : &p->plan->wait[o->first_wait],
                       .n_waits = o->n_waits,
                       .signal = RT_NO_ID};
   VEC_PUSH(p->arena, p->segment, s);

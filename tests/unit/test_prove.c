@@ -196,9 +196,9 @@ struct tally {
   uint32_t made, caught;
 };
 
-// Every place of a small plan, some hundred of a large one; ranks in turn.
+// Every place of a small plan, some of a large one; ranks in turn.
 static void try_mutants(struct plans *x, enum mutation m, struct tally *t, uint32_t c) {
-  enum { MOST = 100 };
+  enum { MOST = 40 };
   for (uint32_t r = 0; r < x->n; r++) {
     const struct rt_plan *good = x->plan[r];
     uint32_t n = plan_mutants(good, m), step = 1 + n / MOST;
