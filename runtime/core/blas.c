@@ -29,11 +29,11 @@
 
 // RTLD_NODELETE: a BLAS keeps pools for the life of the process; unloaded, it would leak them.
 // RTLD_DEEPBIND: the library's own cblas_sgemm must call its own kernels, also in a process that has loaded another
-// BLAS globally. AddressSanitizer refuses the flag.
-#if defined(__SANITIZE_ADDRESS__)
+// BLAS globally. Sanitizers refuse the flag.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #  define DEEPBIND 0
 #elif defined(__has_feature)
-#  if __has_feature(address_sanitizer)
+#  if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #    define DEEPBIND 0
 #  endif
 #endif
