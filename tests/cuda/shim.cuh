@@ -23,10 +23,10 @@ extern "C" {
 unsigned shim_row; // blockIdx.y of the next launch
 }
 
-struct float4 {
+struct alignas(16) float4 {
   float x, y, z, w;
 };
-struct uint2 {
+struct alignas(8) uint2 {
   unsigned x, y;
 };
 inline float4 make_float4(float x, float y, float z, float w) {

@@ -38,6 +38,7 @@ struct cuda_shim cuda_shim_build(struct arena *a, const struct cuda_kernel *k,
   struct tempdir dir =
       compile(a, buf_done(&b), "kernels.cpp",
               TEST_CXX " -std=c++17 -O1 -fPIC -shared -ffp-contract=off -fno-math-errno "
+                       "-fsanitize=alignment -fsanitize-undefined-trap-on-error "
                        "-Wall -Wno-unknown-pragmas -Werror -o kernels.so kernels.cpp");
   char path[400];
   struct cuda_shim s = {.library =
