@@ -45,11 +45,16 @@ static void put(struct cutter *c, struct piece p, uint64_t bytes, bool streams) 
   c->fill += bytes;
 }
 
+// One more than there may be is enough to be refused.
+static bool has_room(const struct plan_builder *b) {
+  return b->chunk.n <= PLAN_MAX_CHUNKS;
+}
+
 // Pieces of whole grains, each as large as the limit at its place allows.
 static void put_cut(struct cutter *c, uint32_t unit, bool streams) {
   const struct unit *u = &c->b->ordered.v[unit];
   uint64_t left = u->bytes;
-  for (uint64_t from = 0; from < u->grains;) {
+  for (uint64_t from = 0; from < u->grains && has_room(c->b);) {
     uint64_t n = limit_of(c) / u->grain_bytes;
     n = n == 0 ? 1 : n < u->grains - from ? n : u->grains - from;
     uint64_t bytes = n * u->grain_bytes;
@@ -101,7 +106,7 @@ void plan_chunks(struct plan_builder *b) {
   for (uint32_t k = i; k < b->ordered.n; k++) {
     c.left += b->ordered.v[k].bytes;
   }
-  for (; i < b->ordered.n; i++) {
+  for (; i < b->ordered.n && has_room(b); i++) {
     put_unit(&c, i);
   }
 }

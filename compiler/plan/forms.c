@@ -99,17 +99,17 @@ static uint64_t batch_of(const struct plan_builder *b, const struct rt_rule *r) 
   return lo;
 }
 
-// Multiply-add counts two: every step m x m x k twice and m x m x m once, m <= k (Jordan et al. 2024).
+// Multiply-add counts two: every step m x m x k twice and m x m x m once, m <= k (Jordan et al. 2024). At most 2^53.
 static uint64_t flops_of(const struct plan_builder *b, const struct rt_rule *r) {
-  uint64_t m = r->rows < r->cols ? r->rows : r->cols;
-  uint64_t k = r->rows < r->cols ? r->cols : r->rows, flops = 0;
+  double m = (double)(r->rows < r->cols ? r->rows : r->cols);
+  double k = (double)(r->rows < r->cols ? r->cols : r->rows), flops = 0;
   for (uint32_t i = 0; i < r->n_phases; i++) {
     if (r->phase[i].kind == RT_PHASE_ORTHO) {
       const struct rt_iteration *it = &b->program->iteration[r->phase[i].kernel];
       flops += it->n_steps * (4 * m * m * k + 2 * m * m * m);
     }
   }
-  return flops;
+  return flops < 0x1p53 ? (uint64_t)flops : UINT64_C(1) << 53;
 }
 
 static struct form form_of(const struct plan_builder *b, const struct rt_rule *r) {

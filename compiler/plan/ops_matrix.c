@@ -68,7 +68,8 @@ static void set_ortho(struct batcher *t, const struct rt_phase *p, struct rt_op 
   }
   op->bytes_read = elements * op->in_bytes;
   op->bytes_written = elements * op->out_bytes;
-  op->flops = t->n * t->form->matrix_flops;
+  double flops = (double)t->n * (double)t->form->matrix_flops;
+  op->flops = flops < 0x1p53 ? (uint64_t)flops : UINT64_C(1) << 53;
 }
 
 static void put_batch(struct batcher *t) {

@@ -63,10 +63,13 @@ static bool check_slots(struct plan_builder *b) {
     DIAG(b->f->diags, NO_SPAN, E0802, str_fmt(b->arena, "%u", b->o.slots));
     return false;
   }
-  return true;
+  return !plan_too_large(b, PLAN_MAX_SLOTS, "slots", b->o.slots);
 }
 
 static bool check_rank(struct plan_builder *b) {
+  if (plan_too_large(b, PLAN_MAX_RANKS, "ranks", b->model->world)) {
+    return false;
+  }
   if (b->o.rank < b->model->world) {
     return true;
   }

@@ -14,9 +14,16 @@ enum {
   PLAN_GRAIN = 4096, // elements of a row between two places where it may be cut
   PLAN_SLOTS = 4,
   PLAN_MIN_SLOTS = 3,
+  PLAN_MAX_SLOTS = 1 << 16,
+  PLAN_MAX_RANKS = 1 << 16,
+  PLAN_MAX_CHUNKS = 1 << 20,
+  PLAN_MAX_BATCHES = 1 << 20,
   PLAN_AT_ONCE = 8, // under overlap: chunks enqueued by run,
   PLAN_AHEAD = 4    // and ahead of wait_order
 };
+
+// Of all parameters together: sizes in bytes then stay below 2^53, what JSON holds.
+#define PLAN_MAX_ELEMENTS (UINT64_C(1) << 47)
 
 struct plan_target {
   const char *name;
@@ -126,8 +133,8 @@ struct plan_builder {
 bool plan_options_check(struct plan_builder *b);
 bool plan_forms(struct plan_builder *b);
 bool plan_table(struct plan_builder *b);
-void plan_units(struct plan_builder *b);
-void plan_tiers(struct plan_builder *b); // chooses what is resident; calls the next two
+bool plan_units(struct plan_builder *b);
+bool plan_tiers(struct plan_builder *b); // chooses what is resident; calls the next two
 void plan_order(struct plan_builder *b);
 void plan_chunks(struct plan_builder *b);
 void plan_layout(struct plan_builder *b);
@@ -147,7 +154,7 @@ uint64_t shard_presence(const struct model *m,
 bool shard_is_first(const struct model *m, const struct model_param *p, uint64_t rank);
 bool shard_has_replicas(const struct model *m, const struct model_param *p);
 // Has every shard a rank? Not where two axes that place a parameter run over the same ranks.
-bool shard_covers(const struct model *m, const struct model_param *p);
+bool shard_covers(struct arena *a, const struct model *m, const struct model_param *p);
 // Where rows of a shard may be cut: after every PLAN_GRAIN elements of a row, and at its end.
 uint64_t shard_grains(const struct shard *s);
 uint64_t shard_grain_at(const struct shard *s, uint64_t grain); // its first element
@@ -205,5 +212,6 @@ void plan_matrix_ops(struct plan_builder *b, uint32_t chunk);
 void plan_init_ops(struct plan_builder *b);
 
 struct str plan_size(struct arena *a, uint64_t bytes); // "14.5 GiB"
+bool plan_too_large(struct plan_builder *b, uint64_t most, const char *what, uint64_t n);
 
 #endif

@@ -14,6 +14,15 @@ struct str plan_size(struct arena *a, uint64_t bytes) {
                 : str_fmt(a, "%.4g %s", x, unit[i]);
 }
 
+bool plan_too_large(struct plan_builder *b, uint64_t most, const char *what, uint64_t n) {
+  if (n > most) {
+    DIAG(b->f->diags, NO_SPAN, E0808,
+         str_fmt(b->arena, "%llu %s", (unsigned long long)most, what),
+         str_fmt(b->arena, "%llu", (unsigned long long)n));
+  }
+  return n > most;
+}
+
 uint64_t plan_slots_bytes(const struct plan_builder *b) {
   return b->n_slots * b->slot_bytes;
 }
@@ -139,8 +148,9 @@ struct rt_plan *plan_make(struct front *f, const struct job *job,
   if (!plan_options_check(b) || !plan_forms(b) || !plan_table(b)) {
     return NULL;
   }
-  plan_units(b);
-  plan_tiers(b);
+  if (!plan_units(b) || !plan_tiers(b)) {
+    return NULL;
+  }
   number_units(b);
   plan_layout(b);
   plan_ops(b);

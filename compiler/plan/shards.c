@@ -153,37 +153,28 @@ bool shard_has_replicas(const struct model *m, const struct model_param *p) {
   return false;
 }
 
-// Every combination of coordinates must occur among the ranks that have the parameter.
-static bool is_held(const struct model *m, const struct model_param *p,
-                    uint64_t combination) {
+bool shard_covers(struct arena *a, const struct model *m, const struct model_param *p) {
   const struct model_axis *on = axis_named(m, p->on_axis);
-  for (uint64_t r = 0; r < m->world; r++) {
-    uint64_t rest = combination;
-    bool same = on == NULL || coordinate(on, r) == p->on_coord;
-    for (uint32_t i = 0; i < p->n_places && same; i++) {
-      const struct model_axis *a = &m->axis[p->place[i].axis];
-      same = coordinate(a, r) == rest % a->size;
-      rest /= a->size;
-    }
-    if (same) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool shard_covers(const struct model *m, const struct model_param *p) {
-  uint64_t n = 1;
+  uint64_t n = 1, held = 0;
   for (uint32_t i = 0; i < p->n_places; i++) {
     n *= m->axis[p->place[i].axis].size;
     if (n > m->world) {
       return false;
     }
   }
-  for (uint64_t c = 0; c < n && p->n_places + (p->on_axis.n != 0) > 1; c++) {
-    if (!is_held(m, p, c)) {
-      return false;
+  struct arena_mark mark = arena_mark(a);
+  bool *is_held = ARENA_ARRAY(a, bool, n); // by combination of coordinates
+  for (uint64_t r = 0; r < m->world; r++) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < p->n_places; i++) {
+      const struct model_axis *axis = &m->axis[p->place[i].axis];
+      at = at * axis->size + coordinate(axis, r);
+    }
+    if ((on == NULL || coordinate(on, r) == p->on_coord) && !is_held[at]) {
+      is_held[at] = true;
+      held++;
     }
   }
-  return true;
+  arena_rewind(a, mark);
+  return held == n;
 }

@@ -90,7 +90,8 @@ static struct placement placement_of(struct plan_builder *b, struct placements *
     }
   }
   struct placement new = {p, shard_is_first(b->model, p, b->o.rank),
-                          shard_has_replicas(b->model, p), shard_covers(b->model, p)};
+                          shard_has_replicas(b->model, p),
+                          shard_covers(b->arena, b->model, p)};
   VEC_PUSH(b->arena, known->list, new);
   return new;
 }
@@ -129,8 +130,19 @@ static struct rt_plan_param entry(struct plan_builder *b, uint32_t index,
   return out;
 }
 
+static bool is_too_large(struct plan_builder *b) {
+  uint64_t total = 0; // of 2^60 elements each at most: stops before it can overflow
+  for (uint32_t i = 0; i < b->program->n_params && total <= PLAN_MAX_ELEMENTS; i++) {
+    total += shape_numel(&b->model->param[i].shape);
+  }
+  return plan_too_large(b, PLAN_MAX_ELEMENTS, "elements in all parameters", total);
+}
+
 bool plan_table(struct plan_builder *b) {
   uint32_t n = b->program->n_params;
+  if (is_too_large(b)) {
+    return false;
+  }
   b->shard = ARENA_ARRAY(b->arena, struct shard, n);
   b->param = ARENA_ARRAY(b->arena, struct rt_plan_param, n);
   b->has_replicas = ARENA_ARRAY(b->arena, bool, n);

@@ -30,10 +30,11 @@ static uint64_t mark(struct plan_builder *b, uint64_t allowed, bool by_room) {
   return used;
 }
 
-static void arrange(struct plan_builder *b, uint64_t asked) {
+static bool arrange(struct plan_builder *b, uint64_t asked) {
   set_chunk_bytes(b, asked);
   plan_order(b);
   plan_chunks(b);
+  return !plan_too_large(b, PLAN_MAX_CHUNKS, "chunks", b->chunk.n);
 }
 
 static uint64_t work_bound(const struct plan_builder *b) {
@@ -65,33 +66,34 @@ static uint64_t arena_bound(const struct plan_builder *b) {
 }
 
 // Lowers the allowance until what it leaves resident and the arena fit together.
-static void fill_device(struct plan_builder *b, uint64_t asked) {
+static bool fill_device(struct plan_builder *b, uint64_t asked) {
   uint64_t allowed = b->o.gpu_memory;
   for (int tries = 0;; tries++) {
     uint64_t used = mark(b, allowed, true);
-    arrange(b, asked);
+    if (!arrange(b, asked)) {
+      return false;
+    }
     uint64_t need = used + arena_bound(b);
     if (need <= b->o.gpu_memory || allowed == 0) {
-      return;
+      return true;
     }
     uint64_t over = need - b->o.gpu_memory;
     allowed = tries < 32 && over < allowed ? allowed - over : 0;
   }
 }
 
-void plan_tiers(struct plan_builder *b) {
+bool plan_tiers(struct plan_builder *b) {
   uint64_t asked = b->o.chunk_bytes, total = 0;
   for (uint32_t i = 0; i < b->unit.n; i++) {
     total += b->unit.v[i].share;
   }
   if (b->fills_device) {
-    fill_device(b, asked);
-    return;
+    return fill_device(b, asked);
   }
   // The largest share that keeps F on the host; exact at both ends.
   double kept = (double)total * (1 - b->fraction);
   (void)mark(b, b->fraction == 0 ? UINT64_MAX : (uint64_t)kept, false);
-  arrange(b, asked);
+  return arrange(b, asked);
 }
 
 // ---- budgets

@@ -144,7 +144,17 @@ static void add_param(struct walker *w, uint32_t param) {
   open_batch(w, u.form, batch);
 }
 
-void plan_units(struct plan_builder *b) {
+// Sub-batches follow from matrices; there may be many more of these than parameters.
+static bool are_too_many(struct plan_builder *b) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < b->unit.n; i++) {
+    const struct unit *u = &b->unit.v[i];
+    n += u->is_matrix ? ceil_div(u->matrices, b->form.v[u->form].batch) : 0;
+  }
+  return plan_too_large(b, PLAN_MAX_BATCHES, "sub-batches of matrices", n);
+}
+
+bool plan_units(struct plan_builder *b) {
   uint32_t n, *param = walk(b, &n);
   struct walker w = {.b = b,
                      .next = ARENA_ARRAY(b->arena, uint32_t, b->program->n_params),
@@ -165,4 +175,5 @@ void plan_units(struct plan_builder *b) {
       b->unit_param[b->n_unit_params++] = p;
     }
   }
+  return !are_too_many(b);
 }

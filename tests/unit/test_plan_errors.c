@@ -1,4 +1,4 @@
-// What the planner refuses, E0801 to E0807, and the words.
+// What the planner refuses, E0801 to E0808, and the words.
 #include "plan_job.h"
 
 #include <criterion/criterion.h>
@@ -48,6 +48,21 @@ static const struct refusal {
      MODEL(FSDP ", \"ep\": {\"size\": 2, \"stride\": 1}",
            PARAM("b", "[64]", ", \"place\": [[\"fsdp\", 0], [\"ep\", 0]]")),
      {.rank = 0}},
+    {"error[E0808]: a plan has at most 65536 slots, and here are 65537",
+     SMALL,
+     {.offload = {"host", 4}, .slots = 65537}},
+    {"error[E0808]: a plan has at most 140737488355328 elements in all parameters",
+     MODEL("", PARAM("b", "[1048576, 1048576, 256]", "")),
+     {.rank = 0}},
+    {"error[E0808]: a plan has at most 1048576 sub-batches of matrices",
+     MODEL("", PARAM("w", "[8796093022208, 2, 2]", "")),
+     {.rank = 0}},
+    {"error[E0808]: a plan has at most 65536 ranks, and here are 131072",
+     MODEL("\"dp\": {\"size\": 131072, \"stride\": 1}", PARAM("b", "[64]", "")),
+     {.rank = 0}},
+    {"error[E0808]: a plan has at most 1048576 chunks, and here are 1048577",
+     MODEL("", PARAM("wte", "[4294967296, 4096]", "")),
+     {.offload = {"host", 4}, .chunk_bytes = 1}},
     {"error[E0805]: there is no rank 1 in a world of 1", SMALL, {.rank = 1}},
 };
 
