@@ -9,8 +9,8 @@ static inline uint64_t rt_round_up(uint64_t n, uint64_t to) {
 }
 
 // Bytes on a GPU for `n` matrices rows x cols held wide, m x k with m <= k and both padded to multiples of 8: the
-// operand and its successor (m x k each), two squares (m x m), all of the compute type, and 64 bytes of norm; each of
-// the five arrays begins at a multiple of 256. On the CPU the products have scratch of their own: 0.
+// operand and its successor (m x k each), two squares (m x m), all of the compute type, and 64 bytes for what
+// the products need; each of the five arrays begins at a multiple of 256. On the CPU the products have scratch of their own: 0.
 static inline uint64_t rt_ortho_work(bool on_gpu, const struct rt_iteration *it,
                                      uint64_t rows, uint64_t cols, uint64_t n) {
   uint64_t m = rt_round_up(rows < cols ? rows : cols, 8);

@@ -233,13 +233,63 @@ static bool same(const char *what, const char *name, uint32_t storage,
   return true;
 }
 
-static bool same_param(struct side *cpu, struct side *gpu, uint32_t i) {
+static bool has_products(const struct side *s, uint32_t param) {
+  const struct rt_param *p = &s->program->param[param];
+  return p->active && s->program->rule[p->rule].rows != 0;
+}
+
+static bool any_products(const struct side *s) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->program->n_params && !any; i++) {
+    any = has_products(s, i);
+  }
+  return any;
+}
+
+static double value_at(const unsigned char *p, uint32_t storage, uint64_t i) {
+  float x;
+  uint32_t bits = 0;
+  if (storage == RT_F32) {
+    memcpy(&x, p + 4 * i, sizeof x);
+    return (double)x;
+  }
+  memcpy((char *)&bits + 2, p + 2 * i, 2);
+  memcpy(&x, &bits, sizeof x);
+  return (double)x;
+}
+
+// Values that products feed: the difference against the whole update, both in the Frobenius norm. Products in bf16 on
+// both sides, in another order: their update differs by about a hundredth.
+static bool close_values(const struct rt_param *p, uint64_t seed, const unsigned char *a,
+                         const unsigned char *b) {
+  double error = 0, update = 0;
+  unsigned char *start = malloc(p->numel * sizeof(float) + 1);
+  fill(start, p->storage, seed, p->numel);
+  for (uint64_t i = 0; i < p->numel; i++) {
+    double x = value_at(a, p->storage, i), y = value_at(b, p->storage, i);
+    double z = value_at(start, p->storage, i);
+    error += (x - y) * (x - y);
+    update += (x - z) * (x - z);
+  }
+  free(start);
+  bool ok = error <= 0.03 * 0.03 * update; // NaN fails
+  if (!ok) {
+    (void)printf("  value of '%s': error %.3g of an update of %.3g\n", p->name,
+                 sqrt(error), sqrt(update));
+  }
+  return ok;
+}
+
+// `exact`: products too ran on the same kind of device.
+static bool same_param(struct side *cpu, struct side *gpu, uint32_t i, bool exact) {
   const struct rt_param *p = &cpu->program->param[i];
   const struct rt_plan_param *q = &gpu->program->plan->param[i];
   unsigned char *a = malloc(p->numel * 4 + 1), *b = malloc(p->numel * 4 + 1);
   get(cpu, a, cpu->param[i], p->numel * rt_storage_bytes(p->storage));
   get(gpu, b, gpu->param[i], p->numel * rt_storage_bytes(p->storage));
-  bool ok = same("value", p->name, p->storage, a, b, p->numel);
+  bool ok = exact || !has_products(cpu, i)
+                ? same("value", p->name, p->storage, a, b, p->numel)
+                : close_values(p, i, a, b);
   for (uint32_t k = 0; p->active && k < q->n_states; k++) {
     const struct rt_state_home *home = &gpu->program->plan->state[q->first_state + k];
     if (steprt_state_get(cpu->rt, i, home->name, a, home->bytes) != STEPRT_OK ||
@@ -264,31 +314,57 @@ static bool silent(const struct steprt *rt) {
   return all == 0;
 }
 
-static bool run_case(const struct step_case *c, const char *target, const struct gpu *g) {
-  struct side cpu, gpu;
+static bool equal(double x, double y) {
+  return x == y || (isnan(x) && isnan(y));
+}
+
+static bool same_reports(uint32_t step, const struct steprt_report *a,
+                         const struct steprt_report *b) {
+  bool ok = equal(a->grad_norm, b->grad_norm) && a->skipped == b->skipped &&
+            equal(a->clip_factor, b->clip_factor);
+  if (!ok) {
+    (void)printf(
+        "  step %u: norm %a, clip %a, skipped %d; on the other side %a, %a, %d\n", step,
+        b->grad_norm, b->clip_factor, b->skipped, a->grad_norm, a->clip_factor,
+        a->skipped);
+  }
+  return ok;
+}
+
+// The case as it streams against a plain run of `target`.
+static bool run_against(const struct step_case *c, struct side *gpu, const char *target,
+                        const struct gpu *g, bool exact) {
+  struct side plain;
   bool ok = true;
-  open_side(&cpu, c, "cpu", NULL, false);
-  open_side(&gpu, c, target, g, true);
+  open_side(&plain, c, target, g, false);
   for (uint32_t i = 0; i < STEPS; i++) {
     struct steprt_report a, b;
-    step(&cpu, c, i, false, &a);
-    step(&gpu, c, i, c->subsets, &b);
-    bool norm = a.grad_norm == b.grad_norm || (isnan(a.grad_norm) && isnan(b.grad_norm));
-    if (!norm || a.skipped != b.skipped || a.clip_factor != b.clip_factor) {
-      (void)printf("  step %u: norm %a, clip %a, skipped %d; on the CPU %a, %a, %d\n", i,
-                   b.grad_norm, b.clip_factor, b.skipped, a.grad_norm, a.clip_factor,
-                   a.skipped);
-      ok = false;
-    }
+    step(&plain, c, i, false, &a);
+    step(gpu, c, i, c->subsets, &b);
+    ok &= same_reports(i, &a, &b);
   }
-  for (uint32_t i = 0; i < cpu.program->n_params; i++) {
-    ok &= same_param(&cpu, &gpu, i);
+  for (uint32_t i = 0; i < plain.program->n_params; i++) {
+    ok &= same_param(&plain, gpu, i, exact);
   }
-  ok &= silent(gpu.rt);
-  (void)printf("%-18s %u chunks  %s\n", c->name, gpu.program->plan->n_chunks,
-               ok ? "same bits" : "DIFFERS");
-  close_side(&cpu);
+  ok &= silent(gpu->rt);
+  close_side(&plain);
+  return ok;
+}
+
+// Values that products feed are compared with a plain run on the device, bit for bit, and with the CPU's within bounds.
+static bool run_case(const struct step_case *c, const char *target, const struct gpu *g) {
+  struct side gpu;
+  open_side(&gpu, c, target, g, true);
+  bool products = any_products(&gpu);
+  bool ok = run_against(c, &gpu, "cpu", NULL, !products);
+  uint32_t n_chunks = gpu.program->plan->n_chunks;
   close_side(&gpu);
+  if (products) {
+    open_side(&gpu, c, target, g, true);
+    ok &= run_against(c, &gpu, target, g, true);
+    close_side(&gpu);
+  }
+  (void)printf("%-18s %u chunks  %s\n", c->name, n_chunks, ok ? "same bits" : "DIFFERS");
   return ok;
 }
 

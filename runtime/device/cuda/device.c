@@ -38,16 +38,23 @@ static void close_device(struct rt_device *d) {
 
 // What the list asks for that this device has not, before anything is allocated.
 static steprt_status check_operations(struct rt_device *d) {
-  bool has_ortho = false;
   for (uint32_t i = 0; i < d->plan->n_ops; i++) {
     const struct rt_op *op = &d->plan->op[i];
     if (op->kind == RT_OP_EXCHANGE) {
       return rt_refuse(d->rt, STEPRT_BAD_PROGRAM,
                        "exchanges between GPUs do not run in this version");
     }
-    has_ortho = has_ortho || op->kind == RT_OP_ORTHO;
   }
-  return has_ortho ? rt_cuda_ortho_open(d, &d->ortho) : STEPRT_OK;
+  return STEPRT_OK;
+}
+
+static steprt_status open_products(struct rt_device *d) {
+  for (uint32_t i = 0; i < d->plan->n_ops; i++) {
+    if (d->plan->op[i].kind == RT_OP_ORTHO) {
+      return rt_cuda_ortho_open(d, &d->ortho);
+    }
+  }
+  return STEPRT_OK;
 }
 
 static steprt_status make_everything(struct rt_device *d,
@@ -63,6 +70,7 @@ static steprt_status make_everything(struct rt_device *d,
   RT_TRY(cu_tables_open(d));
   RT_TRY(cu_stages_open(d));
   RT_TRY(cu_memory_open(d, o));
+  RT_TRY(open_products(d));
   return o->trace != 0 ? cu_trace_open(d) : STEPRT_OK;
 }
 

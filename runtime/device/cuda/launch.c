@@ -60,8 +60,21 @@ static steprt_status launch_verdict(struct rt_device *d, const struct rt_op *op,
 
 // ---- products
 
-// Matrices of a row lie one behind the other: a row is one entry of the list.
-enum { ORTHO_ROWS = 256 };
+// Matrices of a row lie one behind the other; so may those of the next row.
+enum { ORTHO_ROWS = 264 };
+
+static void add_matrices(struct rt_cuda_matrices *list, struct rt_cuda_ortho_call *c,
+                         struct rt_cuda_matrices m) {
+  struct rt_cuda_matrices *last = c->n_list > 0 ? &list[c->n_list - 1] : NULL;
+  uint64_t numel = c->rows * c->cols;
+  if (last && m.operand == last->operand + last->n * numel * c->operand_bytes &&
+      m.result == last->result + last->n * numel * c->result_bytes) {
+    last->n += m.n;
+  } else {
+    list[c->n_list++] = m;
+  }
+  c->n += m.n;
+}
 
 static steprt_status run_ortho(struct rt_device *d, const struct rt_op *op,
                                uint32_t first, uint32_t n) {
@@ -82,9 +95,9 @@ static steprt_status run_ortho(struct rt_device *d, const struct rt_op *op,
       const struct rt_row *row = &d->plan->row[i];
       const struct rt_at *at = &d->plan->at[row->at];
       uint64_t matrices = row->numel / (op->rows * op->cols);
-      list[c.n_list++] =
-          (struct rt_cuda_matrices){cu_address(d, at[0]), cu_address(d, at[1]), matrices};
-      c.n += matrices;
+      add_matrices(list, &c,
+                   (struct rt_cuda_matrices){cu_address(d, at[0]), cu_address(d, at[1]),
+                                             matrices});
     }
     RT_TRY(rt_cuda_ortho_run(d, d->ortho, &c));
   }

@@ -28,8 +28,9 @@ struct rt_cuda_ortho_call {
       work_bytes; // device: at least rt_ortho_work(true, ...) of plan/work.h for n matrices, 256-aligned
 };
 
-// Called once at open with the primary context pushed, for programs that have ORTHO operations: opens cuBLASLt, loads
-// kernels of the program that it needs, fixes an algorithm per shape. Refuses with text (rt_refuse).
+// Called once at open with the primary context pushed, for programs that have ORTHO operations, behind the device's
+// kernels, streams and memory: opens cuBLASLt, fixes an algorithm per shape, runs every product once in the arena.
+// Refuses with text (rt_refuse).
 steprt_status rt_cuda_ortho_open(struct rt_device *d, struct rt_cuda_ortho **out);
 void rt_cuda_ortho_close(struct rt_device *d, struct rt_cuda_ortho *o); // accepts NULL
 // Enqueues; context pushed. Allocates nothing.
