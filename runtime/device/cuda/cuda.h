@@ -24,7 +24,6 @@ struct cu_context {
 // One of the program's kernels.
 struct cu_kernel {
   void *library, *function;
-  uint32_t grid;     // blocks that are resident at once
   uint32_t n_ptrs;   // of its rows: gradients are not in them
   uint32_t row_size; // bytes of a row of its tables
 };

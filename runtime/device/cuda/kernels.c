@@ -79,7 +79,7 @@ static steprt_status load(struct rt_device *d, const struct rt_kernel *k,
                              : STEPRT_OK;
 }
 
-// Blocks resident at once; and a note where it spills: a compiler that is told to fail there let none through, but
+// Refuses a block that does not fit; notes where it spills: a compiler that is told to fail there let none through, but
 // bundles and edited kernels come from elsewhere.
 static steprt_status measure(struct rt_device *d, const struct rt_kernel *k,
                              struct cu_kernel *out) {
@@ -95,7 +95,6 @@ static steprt_status measure(struct rt_device *d, const struct rt_kernel *k,
     rt_note(d->rt, "kernel '%s' keeps %d bytes per thread in local memory",
             rt_show(k->name).text, spilled);
   }
-  out->grid = (uint32_t)(blocks * d->context.multiprocessors);
   return STEPRT_OK;
 }
 
