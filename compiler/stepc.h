@@ -201,6 +201,12 @@ STEPC_API stepc_status stepc_program_kernel(const struct steprt_program *program
 STEPC_API stepc_status stepc_program_emit(struct steprt_program *program,
                                           const char *kind, const char **text);
 
+/* The program and its plan as a folder, a bundle, that steprt_open_bundle opens without this library. It appears whole or
+ * not at all and replaces only another bundle. STEPC_BAD_ARGUMENT for a program that is not for CUDA: machine code for
+ * the CPU lives in this process; STEPC_IO where it cannot be written. stepc_program_error has the reason. */
+STEPC_API stepc_status stepc_program_write(struct steprt_program *program,
+                                           const char *dir);
+
 #ifdef __cplusplus
 }
 #endif

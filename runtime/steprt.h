@@ -55,6 +55,11 @@ struct steprt_options {
 STEPRT_API steprt_status steprt_open(const struct steprt_program *program,
                                      const struct steprt_options *options,
                                      struct steprt **out);
+/* The same from a folder that stepc_program_write or `stepc emit --emit=bundle` made: a program for CUDA, which needs
+ * this library alone. The handle holds the program. STEPRT_IO or STEPRT_BAD_INPUT where the folder is no bundle. */
+STEPRT_API steprt_status steprt_open_bundle(const char *dir,
+                                            const struct steprt_options *options,
+                                            struct steprt **out);
 STEPRT_API void steprt_destroy(struct steprt *rt);            /* accepts NULL */
 STEPRT_API const char *steprt_error(const struct steprt *rt); /* "" when there was none */
 

@@ -35,6 +35,7 @@ struct compiled {
   struct driver driver;
   struct records records;
   const char *messages, *error;
+  char written[480]; // why stepc_program_write failed
 };
 
 static inline struct compiled *compiled_of(struct steprt_program *p) {

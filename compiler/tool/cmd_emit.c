@@ -6,18 +6,8 @@
 
 static const char *const kind_names[] = {
 #define KIND(id, name, extension) name,
-#define LATER(name, missing)
 #include "tool/emit_kinds.def"
 #undef KIND
-#undef LATER
-};
-
-static const char *const later_kinds[][2] = {
-#define KIND(id, name, extension)
-#define LATER(name, missing) {name, missing},
-#include "tool/emit_kinds.def"
-#undef KIND
-#undef LATER
 };
 
 static enum exit_code parse_kind(struct emit *e, struct str word) {
@@ -28,19 +18,11 @@ static enum exit_code parse_kind(struct emit *e, struct str word) {
       return EXIT_OK;
     }
   }
-  for (size_t i = 0; i < sizeof later_kinds / sizeof *later_kinds; i++) {
-    if (str_is(word, later_kinds[i][0])) {
-      return usage_error(
-          e->tool, str_fmt(a, "--emit=%s comes with %s, which this version does not have",
-                           later_kinds[i][0], later_kinds[i][1]));
-    }
-  }
-  return usage_error(
-      e->tool,
-      str_fmt(a,
-              "--emit takes ast, ir, phases, llvm, asm, cuda, ptx, cubin, plan; what is "
-              "`%s`?",
-              str_escape(a, word).p));
+  return usage_error(e->tool, str_fmt(a,
+                                      "--emit takes ast, ir, phases, llvm, asm, cuda, "
+                                      "ptx, cubin, plan, bundle; what is "
+                                      "`%s`?",
+                                      str_escape(a, word).p));
 }
 
 static enum exit_code parse_kinds(struct emit *e) {
@@ -58,10 +40,33 @@ static enum exit_code parse_kinds(struct emit *e) {
   }
 }
 
+// A bundle is a folder of its own, for CUDA.
+static enum exit_code check_bundle(struct emit *e) {
+  struct tool *t = e->tool;
+  if (strchr(args_value(&t->args, OPT_EMIT), ',') != NULL) {
+    return usage_error(t, STR("--emit=bundle makes a whole folder: it stands alone"));
+  }
+  if (e->setup.in.names_cpu) {
+    return usage_error(t, STR("a bundle is for CUDA: machine code for the CPU lives in "
+                              "the process that makes it"));
+  }
+  if (!emit_goes_to_folder(t)) {
+    return usage_error(t, STR("a bundle is a folder: say where with -o DIR"));
+  }
+  e->setup.in.names_cuda = true;
+  if (e->setup.in.arch.n == 0) {
+    e->setup.in.arch = STR("sm_90a");
+  }
+  return EXIT_OK;
+}
+
 // Options that do not go together. A target names what its kinds are made for; one that makes none of those asked for
 // is a mistake.
 static enum exit_code check_options(struct emit *e) {
   struct tool *t = e->tool;
+  if (e->wants[EMIT_BUNDLE]) {
+    return check_bundle(e);
+  }
   bool cpu = e->wants[EMIT_LLVM] || e->wants[EMIT_ASM], plan = e->wants[EMIT_PLAN];
   const char *given = plan_options_given(t);
   if (e->setup.in.names_cuda && !emit_wants_cuda(e) && !plan) {
@@ -97,14 +102,14 @@ static enum exit_code generate(struct emit *e, struct ir *edited) {
   }
   bool needs_job = edited != NULL || e->wants[EMIT_IR] || e->wants[EMIT_PHASES] ||
                    e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] || e->wants[EMIT_PLAN] ||
-                   emit_wants_cuda(e);
+                   e->wants[EMIT_BUNDLE] || emit_wants_cuda(e);
   if (!needs_job) {
     return report(e->tool);
   }
   if (in->model.n == 0) {
     return usage_error(
-        e->tool, STR("ir, phases, llvm, asm, cuda, ptx, cubin and plan are made for a "
-                     "model: --model MODEL"));
+        e->tool, STR("ir, phases, llvm, asm, cuda, ptx, cubin, plan and bundle are made "
+                     "for a model: --model MODEL"));
   }
   if (!driver_model(f, in, d) || !driver_job(f, in, d) || !driver_lower(f, in, d)) {
     return job_failed(e->tool, d);

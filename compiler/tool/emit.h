@@ -7,10 +7,8 @@
 
 enum emit_kind {
 #define KIND(id, name, extension) EMIT_##id,
-#define LATER(name, missing)
 #include "tool/emit_kinds.def"
 #undef KIND
-#undef LATER
   N_EMIT_KINDS
 };
 

@@ -68,6 +68,9 @@ enum exit_code emit_deliver(struct emit *e) {
     print_outputs(e);
     return EXIT_OK;
   }
+  if (e->wants[EMIT_BUNDLE]) {
+    return EXIT_OK; // it stands there
+  }
   enum exit_code code = write_outputs(e, args_value(&t->args, OPT_OUTPUT));
   if (code == EXIT_OK && emit_wants_objects(e)) {
     out_str(t, args_has(&t->args, OPT_JSON) ? objects_json(t->arena, &e->objects)

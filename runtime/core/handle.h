@@ -30,6 +30,7 @@ enum rt_unit_mode {
 struct steprt {
   const struct steprt_program *program;
   const struct rt_plan *plan;
+  struct rt_bundle *bundle; // holds the program; NULL: the caller does
   void (*log)(void *ctx, int level, const char *text);
   void *log_ctx;
   enum rt_mode mode;

@@ -1,6 +1,7 @@
 // open and destroy: everything that a step needs is made here, so that the step is silent (L2).
 #include "core/check.h"
 #include "core/tables.h"
+#include "plan/bundle.h"
 
 #include <stdlib.h>
 
@@ -91,5 +92,6 @@ void steprt_destroy(struct steprt *rt) {
   }
   rt_old_close(rt);
   rt_memory_free(&rt->memory);
+  rt_bundle_free(rt->bundle);
   free(rt);
 }

@@ -36,6 +36,9 @@ steprt_status rt_program_from_json(const char *text, uint64_t n,
                                    struct steprt_program **out,
                                    const struct rt_image_ref **images, char *why,
                                    size_t n_why);
+// The bytes of a kernel's image; they stay the caller's.
+void rt_program_set_image(struct steprt_program *program, uint32_t kernel,
+                          const void *image, uint64_t bytes);
 void rt_program_free(struct steprt_program *program); // one that it made; accepts NULL
 
 #endif

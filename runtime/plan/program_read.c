@@ -9,12 +9,14 @@
 
 struct program_file {
   struct steprt_program program; // first: what the caller has
+  struct rt_kernel *kernel;      // program.kernel
   struct rt_pool pool;
 };
 
 struct program_reader {
   struct rt_reader r;
   struct steprt_program *program;
+  struct rt_kernel *kernel;
   struct rt_image_ref *image; // by kernel
 };
 
@@ -199,7 +201,7 @@ static bool read_kernels(struct program_reader *p, const struct json *root) {
       return false;
     }
   }
-  p->program->kernel = k;
+  p->program->kernel = p->kernel = k;
   return true;
 }
 
@@ -409,11 +411,19 @@ steprt_status rt_program_from_json(const char *text, uint64_t n,
     rt_program_free(&f->program);
     return p.r.status;
   }
+  f->kernel = p.kernel;
   *out = &f->program;
   if (images != NULL) {
     *images = p.image;
   }
   return STEPRT_OK;
+}
+
+void rt_program_set_image(struct steprt_program *program, uint32_t kernel,
+                          const void *image, uint64_t bytes) {
+  struct rt_kernel *k = &((struct program_file *)program)->kernel[kernel];
+  k->image = image;
+  k->image_bytes = bytes;
 }
 
 void rt_program_free(struct steprt_program *program) {

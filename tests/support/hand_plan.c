@@ -10,7 +10,8 @@ enum {
   TEMP_U = HAND_SLOTS * SLOT,
   TEMP_O = TEMP_U + 256,
   WORK = TEMP_O + 256,
-  ARENA = WORK + 256,
+  WORK_BYTES = 1280, // of two matrices on a GPU
+  ARENA = WORK + WORK_BYTES,
   V_M = 256, // on the host
   V_SEED = V_M + 32768,
   HOST = V_SEED + 32768,
@@ -370,7 +371,7 @@ static void make_matrices(struct hand *h) {
   op->in_bytes = 4;
   op->out_bytes = 2;
   op->work = (struct rt_at){RT_AT_ARENA, 0, WORK};
-  op->work_bytes = 256;
+  op->work_bytes = WORK_BYTES;
   op->flops = 1024;
   add_row(h, op, (struct rt_row){.param = HAND_W, .numel = 32, .phase = 1},
           (struct rt_at[]){u, o}, 2);
@@ -487,6 +488,27 @@ void hand_make(struct hand *h) {
       .note = h->note,
       .n_notes = 2};
   make_list(h);
+  if (!rt_program_digest(&h->program, h->program.digest) ||
+      !rt_plan_seal(&h->plan, &h->program)) {
+    abort();
+  }
+}
+
+void hand_make_cuda(struct hand *h) {
+  static const char image[] = "\x7f"
+                              "ELF of no device";
+  hand_make(h);
+  h->program.target = h->plan.configuration.target = "cuda:sm_90a";
+  for (uint32_t i = 0; i < HAND_KERNELS; i++) {
+    h->program_kernel[i].fn = NULL;
+    h->program_kernel[i].image = image;
+    h->program_kernel[i].image_bytes = sizeof image - i;
+    h->program_kernel[i].block = 256;
+    h->program_kernel[i].tile = 1024;
+  }
+  h->program.squares[RT_F32] = h->program.squares[RT_BF16] = HAND_SEED;
+  h->program.merge = h->program.judge = HAND_SEED;
+  h->op[HAND_REDUCE].kernel = HAND_SEED;
   if (!rt_program_digest(&h->program, h->program.digest) ||
       !rt_plan_seal(&h->plan, &h->program)) {
     abort();

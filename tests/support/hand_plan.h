@@ -50,6 +50,8 @@ struct hand {
 
 // Both stay valid while `h` does, and where it lies.
 void hand_make(struct hand *h);
+// The same for CUDA: kernels with images that no device would load.
+void hand_make_cuda(struct hand *h);
 
 // Ids of the plan, for tests that spoil it.
 enum { // ops
