@@ -97,10 +97,13 @@ static void note_oversized(struct plan_builder *b) {
     }
   }
   if (n != 0) {
-    struct str more = n > 1 ? str_fmt(b->arena, " (and %u more)", n - 1) : STR("");
+    struct str more = n > 1 ? str_fmt(b->arena, ", and %u more", n - 1) : STR("");
     note(b,
-         str_fmt(b->arena, "a chunk alone, larger than the chunk size of %s: %s%s",
-                 plan_size(b->arena, b->o.chunk_bytes).p, unit_name(b, first).p, more.p));
+         str_fmt(
+             b->arena,
+             "a chunk alone, larger than the chunk size of %s: %s, with %s of states%s",
+             plan_size(b->arena, b->o.chunk_bytes).p, unit_name(b, first).p,
+             plan_size(b->arena, b->ordered.v[first].bytes).p, more.p));
   }
 }
 
