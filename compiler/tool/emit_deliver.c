@@ -25,12 +25,11 @@ static enum exit_code write_outputs(struct emit *e, const char *folder) {
 
 static enum exit_code compare_outputs(struct emit *e, const char *folder) {
   struct tool *t = e->tool;
-  struct file_reader disk = file_reader_disk();
   enum exit_code code = EXIT_OK;
   for (uint32_t i = 0; i < e->out.n; i++) {
     const struct output *o = &e->out.v[i];
     struct str path = str_fmt(t->arena, "%s/%.*s", folder, STR_FMT(o->name)), old, why;
-    if (!disk.read(disk.ctx, t->arena, path, &old, &why)) {
+    if (!file_read(t->arena, path, &old, &why)) {
       say(t, "cannot read `%s`: %s", str_escape(t->arena, path).p, why.p);
       code = EXIT_INPUT;
     } else if (!str_eq(old, o->text)) {

@@ -4,6 +4,7 @@
 #include "file/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +41,33 @@ static bool say(struct arena *a, int error, struct str *why) {
   char buf[100];
   *why = error == 0 ? STR("") : str_copy(a, str_of(rt_io_text(error, buf, sizeof buf)));
   return error == 0;
+}
+
+// The buffer is allocated before the file is opened: running out of memory must not leave it open.
+bool file_read(struct arena *a, struct str path, struct str *text, struct str *why) {
+  enum { MOST = 1 << 30 };
+  const char *name = str_cstr(a, path);
+  struct stat st;
+  if (stat(name, &st) != 0) {
+    return failed(why);
+  }
+  if (!S_ISREG(st.st_mode) || st.st_size > MOST) {
+    return say(a,
+               S_ISDIR(st.st_mode)   ? EISDIR
+               : S_ISREG(st.st_mode) ? EFBIG
+                                     : RT_IO_NOT_REGULAR,
+               why);
+  }
+  size_t n = (size_t)st.st_size;
+  char *bytes = arena_alloc(a, n + 1, 1);
+  int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    return failed(why);
+  }
+  int error = rt_pread_all(fd, bytes, n, 0);
+  (void)close(fd);
+  *text = (struct str){bytes, n};
+  return say(a, error, why);
 }
 
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why) {

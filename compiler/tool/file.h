@@ -6,6 +6,8 @@
 
 // Reads standard input to its end, 64 MB at most. False: `why` says why not.
 bool file_read_stdin(struct arena *a, struct str *text, struct str *why);
+// Reads a regular file of at most 1 GiB: plans of many parameters are long. False: `why` says why not.
+bool file_read(struct arena *a, struct str path, struct str *text, struct str *why);
 // Replaces PATH (a link's target, keeping its permissions) through a temporary file beside it that is synced and
 // renamed; on failure the temporary is removed, what stood there stays and `why` says what happened.
 bool file_replace(struct arena *a, struct str path, struct str text, struct str *why);

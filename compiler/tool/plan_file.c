@@ -1,12 +1,13 @@
 // Plans as files.
 #include "tool/plan_file.h"
 
+#include "tool/file.h"
+
 #include <stdlib.h>
 
 struct rt_plan *plan_file_read(struct tool *t, const char *path, enum exit_code *code) {
-  struct file_reader disk = file_reader_disk();
   struct str text, why, name = str_escape(t->arena, str_of(path));
-  if (!disk.read(disk.ctx, t->arena, str_of(path), &text, &why)) {
+  if (!file_read(t->arena, str_of(path), &text, &why)) {
     say(t, "cannot read `%s`: %s", name.p, why.p);
     *code = EXIT_ENVIRONMENT;
     return NULL;

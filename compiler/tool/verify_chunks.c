@@ -6,11 +6,12 @@ struct chunking {
   const char *offload;
   uint64_t bytes;
   uint32_t slots;
+  bool overlap;
 };
-static const struct chunking chunkings[] = {{"host", 4 << 10, 3},
-                                            {"host", 64 << 10, 4},
-                                            {"host", 1 << 20, 8},
-                                            {"host:0.5", 16 << 10, 3}};
+static const struct chunking chunkings[] = {{"host", 4 << 10, 3, false},
+                                            {"host", 64 << 10, 4, true},
+                                            {"host", 1 << 20, 8, false},
+                                            {"host:0.5", 16 << 10, 3, true}};
 
 enum exit_code verify_chunks(struct verify *v, struct verdict *out) {
   struct tool *t = v->tool;
@@ -25,8 +26,10 @@ enum exit_code verify_chunks(struct verify *v, struct verdict *out) {
   for (size_t i = 0; i < sizeof chunkings / sizeof *chunkings && code == EXIT_OK; i++) {
     const struct chunking *c = &chunkings[i];
     struct str digests = {0};
-    in.plan = (struct plan_options){
-        .offload = str_of(c->offload), .chunk_bytes = c->bytes, .slots = c->slots};
+    in.plan = (struct plan_options){.offload = str_of(c->offload),
+                                    .chunk_bytes = c->bytes,
+                                    .slots = c->slots,
+                                    .overlap = c->overlap};
     code = driver_plan(&t->front, &in, &v->driver)
                ? verify_digests(v, v->driver.step, v->threads, &digests)
                : job_failed(t, &v->driver);
