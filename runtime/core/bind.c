@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 
-static bool is_bound(const struct rt_param *v) {
-  return v->active && v->numel > 0;
-}
-
-static uint64_t bytes_of(const struct rt_param *v) {
-  return v->numel * rt_storage_bytes(v->storage);
+// Of this rank's shard; 0 where the parameter is not updated here.
+static uint64_t bytes_of(const struct steprt *rt, uint32_t i) {
+  const struct rt_param *v = &rt->program->param[i];
+  uint64_t numel = rt->plan ? rt->plan->param[i].numel : v->numel;
+  return v->active ? numel * rt_storage_bytes(v->storage) : 0;
 }
 
 static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
@@ -23,11 +22,11 @@ static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
                      "parameter '%s': its address %p is not aligned to its elements",
                      rt_show(v->name).text, at);
   }
-  if (bytes && bytes[i] != bytes_of(v)) {
+  if (bytes && bytes[i] != bytes_of(rt, i)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
-                     "parameter '%s' has %llu bytes; the program's has %llu",
+                     "parameter '%s' has %llu bytes, not %llu",
                      rt_show(v->name).text, (unsigned long long)bytes[i],
-                     (unsigned long long)bytes_of(v));
+                     (unsigned long long)bytes_of(rt, i));
   }
   return STEPRT_OK;
 }
@@ -66,10 +65,10 @@ static steprt_status check_params(struct steprt *rt, void *const *params,
     return rt_refuse(rt, STEPRT_NO_MEMORY, "out of memory");
   }
   for (uint32_t i = 0; i < rt->program->n_params && !s; i++) {
-    const struct rt_param *v = &rt->program->param[i];
-    if (is_bound(v)) {
+    uint64_t size = bytes_of(rt, i);
+    if (size > 0) {
       uintptr_t at = (uintptr_t)params[i];
-      span[n++] = (struct span){at, at + bytes_of(v), i};
+      span[n++] = (struct span){at, at + size, i};
       s = check_param(rt, i, params[i], bytes);
     }
   }

@@ -2,8 +2,15 @@
 #include "core/check.h"
 #include "core/tables.h"
 #include "plan/bundle.h"
+#include "plan/plan_json.h"
 
 #include <stdlib.h>
+
+static steprt_status check_plan(struct steprt *rt, const struct steprt_program *program) {
+  char why[480] = "";
+  steprt_status s = rt_plan_check(program->plan, program, why, sizeof why);
+  return s ? rt_refuse(rt, s, "%s", *why ? why : "out of memory") : STEPRT_OK;
+}
 
 static steprt_status find_class(struct steprt *rt, const struct steprt_program *p) {
   rt->class = rt->class ? rt->class : p->target ? rt_device_class(p->target) : NULL;
@@ -45,6 +52,7 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
   RT_TRY(read_options(rt, options, &o));
   RT_TRY(rt_check_program(rt, program));
   if (program->plan) {
+    RT_TRY(check_plan(rt, program));
     RT_TRY(find_class(rt, program));
   }
   rt->program = program;

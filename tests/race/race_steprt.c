@@ -5,6 +5,7 @@
 #include "steprt.h"
 #include "support/tiny_program.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,49 +38,118 @@ static int check_team(void) {
   return wrong;
 }
 
-// Three steps; the parameters' bytes after them are in `param`.
-static int run_steps(uint32_t threads, char *param[TINY_PARAMS],
-                     char *const grad[TINY_PARAMS], const uint64_t numel[TINY_PARAMS]) {
-  struct tiny t;
-  struct steprt *rt;
-  struct steprt_options o = {.size = sizeof o, .threads = threads};
-  struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)grad};
-  tiny_make(&t, numel);
-  int wrong = steprt_open(&t.program, &o, &rt) || steprt_bind(rt, (void **)param) ||
-              steprt_set_hyper(rt, TINY_CLIP, 0.5);
-  for (int i = 0; i < 3 && !wrong; i++) {
-    wrong = steprt_begin(rt, &step) || steprt_run(rt, NULL) || steprt_end(rt);
+// A handle with arrays of its own.
+struct job {
+  const struct tiny_plan_options *plan;
+  uint32_t threads;
+  bool sets; // units run in sets, the last first
+  struct tiny tiny;
+  char *param[TINY_PARAMS];
+  pthread_t thread;
+  int wrong;
+};
+
+static const uint64_t numel[TINY_PARAMS] = {300000, 500, 8, 70000};
+static const struct tiny_plan_options plain = {0},
+                                      streams = {.host = true, .piece = 32768},
+                                      together = {.host = true,
+                                                  .together = 2,
+                                                  .slots = 4},
+                                      overlaps = {.host = true,
+                                                  .piece = 16384,
+                                                  .overlap = true,
+                                                  .first_ahead = 2,
+                                                  .ahead = 1};
+
+static char *new_array(uint64_t n) {
+  char *x = calloc(n, sizeof(float));
+  if (!x) {
+    abort();
   }
-  wrong = wrong || steprt_wait_all(rt);
-  if (wrong) {
-    fprintf(stderr, "%u threads: %s\n", threads, steprt_error(rt));
-  }
-  steprt_destroy(rt);
-  return wrong;
+  return x;
 }
 
-static int check_steps(void) {
-  static const uint64_t numel[TINY_PARAMS] = {300000, 500, 8, 70000};
-  char *one[TINY_PARAMS], *four[TINY_PARAMS], *grad[TINY_PARAMS];
+static int run_units(struct steprt *rt, bool sets) {
   int wrong = 0;
+  for (uint32_t u = steprt_units(rt, NULL); sets && u-- > 0 && !wrong;) {
+    struct steprt_set set = {.size = sizeof set, .units = &u, .n = 1};
+    wrong = steprt_run(rt, &set);
+  }
+  return wrong || (!sets && steprt_run(rt, NULL));
+}
+
+// Five steps, waited for in each of the ways that there are; a trace is kept, a state read between steps.
+static void *run_job(void *arg) {
+  struct job *j = arg;
+  struct steprt *rt;
+  struct steprt_options o = {.size = sizeof o, .threads = j->threads, .trace = 1};
+  struct steprt_trace_record record[8];
+  char *grad[TINY_PARAMS];
+  tiny_make(&j->tiny, numel);
+  tiny_plan_make(&j->tiny.plan, &j->tiny.program, j->plan);
   for (int i = 0; i < TINY_PARAMS; i++) {
-    one[i] = calloc(numel[i], sizeof(float));
-    four[i] = calloc(numel[i], sizeof(float));
-    grad[i] = calloc(numel[i], sizeof(float));
-    if (!one[i] || !four[i] || !grad[i]) {
-      abort();
-    }
+    j->param[i] = new_array(numel[i]);
+    grad[i] = new_array(numel[i]);
     for (uint64_t k = 0; k < numel[i]; k++) {
       ((float *)grad[i])[k] = (float)(k % 1000) * 1e-3f;
     }
   }
-  wrong += run_steps(1, one, grad, numel);
-  wrong += run_steps(4, four, grad, numel);
+  const struct steprt_step step = {.size = sizeof step,
+                                   .grads = (const void *const *)grad};
+  int wrong = steprt_open(&j->tiny.program, &o, &rt) ||
+              steprt_bind(rt, (void **)j->param) || steprt_set_hyper(rt, TINY_CLIP, 0.5);
+  for (int i = 0; i < 5 && !wrong; i++) {
+    wrong =
+        steprt_begin(rt, &step) || run_units(rt, j->sets) || steprt_end(rt) ||
+        (i == 1 && steprt_wait_all(rt)) || steprt_wait_order(rt, 0, NULL) ||
+        (i == 2 && (steprt_grads_done(rt, NULL) || !steprt_state(rt, 0, "m", NULL))) ||
+        (i == 3 && steprt_count(rt, 0) != 4);
+  }
+  wrong = wrong || steprt_wait_all(rt) || steprt_trace(rt, record, 8) == 0;
+  if (wrong) {
+    fprintf(stderr, "%u threads: %s\n", j->threads, steprt_error(rt));
+  }
+  steprt_destroy(rt);
   for (int i = 0; i < TINY_PARAMS; i++) {
-    wrong += memcmp(one[i], four[i], numel[i] * sizeof(float)) != 0;
-    free(one[i]);
-    free(four[i]);
     free(grad[i]);
+  }
+  j->wrong = wrong;
+  return NULL;
+}
+
+// Handles side by side, each with lanes and workers of its own, give one result.
+static int check_steps(void) {
+  static const struct {
+    const struct tiny_plan_options *plan;
+    uint32_t threads;
+    bool sets;
+  } rows[] = {{&plain, 1, false},  {&plain, 4, true},    {&streams, 2, false},
+              {&streams, 3, true}, {&together, 2, true}, {&overlaps, 2, false},
+              {&overlaps, 2, true}};
+  enum { N_JOBS = sizeof rows / sizeof *rows };
+  static struct job jobs[N_JOBS];
+  int wrong = 0;
+  for (int i = 0; i < N_JOBS; i++) {
+    jobs[i].plan = rows[i].plan;
+    jobs[i].threads = rows[i].threads;
+    jobs[i].sets = rows[i].sets;
+    if (pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i])) {
+      abort();
+    }
+  }
+  for (int i = 0; i < N_JOBS; i++) {
+    pthread_join(jobs[i].thread, NULL);
+    wrong += jobs[i].wrong;
+  }
+  for (int i = 0; i < N_JOBS; i++) {
+    for (int p = 0; p < TINY_PARAMS; p++) {
+      wrong += memcmp(jobs[0].param[p], jobs[i].param[p], numel[p] * sizeof(float)) != 0;
+    }
+  }
+  for (int i = 0; i < N_JOBS; i++) {
+    for (int p = 0; p < TINY_PARAMS; p++) {
+      free(jobs[i].param[p]);
+    }
   }
   return wrong;
 }

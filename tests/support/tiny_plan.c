@@ -104,7 +104,7 @@ static struct rt_op *add_op(struct build *b, enum rt_op_kind kind, enum rt_lane 
   struct rt_op *op = &b->list[b->n_list++];
   *op = (struct rt_op){.kind = kind,
                        .lane = lane,
-                       .chunk = b->list == b->t->op ? b->chunk : RT_NO_ID,
+                       .chunk = b->chunk,
                        .first = b->p->n_rows,
                        .kernel = RT_NO_ID,
                        .first_wait = b->p->n_waits,
@@ -192,6 +192,12 @@ static void add_copies(struct build *b, struct rt_op *op) {
     for (uint32_t s = 0; s < v->n_states; s++) {
       const struct rt_state_home *home = &b->t->state[v->first_state + s];
       uint64_t size = rt_storage_bytes(home->storage);
+      if (x->numel == 0) {
+        continue;
+      }
+      if (op->kind == RT_OP_LOAD && b->list == b->t->op) {
+        b->t->chunk[b->chunk].bytes += x->numel * size;
+      }
       b->t->copy[b->p->n_copies++] =
           (struct rt_copy){home->at.offset + x->first * size, x->state[s].offset,
                            x->numel * size, x->unit};
@@ -262,7 +268,6 @@ static void close_chunk(struct build *b, bool measure, uint32_t first_unit,
                            .n_units = n_units,
                            .first_op = b->n_list,
                            .slot = b->o.host ? b->slot : RT_NO_ID,
-                           .bytes = b->o.host ? slot : 0,
                            .order = UINT64_MAX};
     for (uint32_t i = 0; i < b->n_pieces; i++) {
       uint64_t order = b->t->param[b->piece[i].param].order;
@@ -387,6 +392,7 @@ static void set_tables(struct build *b) {
                         .n_events = b->o.host ? 3 * b->o.slots : 0,
                         .first_ahead = b->o.first_ahead,
                         .ahead = b->o.ahead};
+  memcpy(p->program_digest, b->program->digest, sizeof p->program_digest);
   for (uint32_t i = 0; i < p->n_kernels; i++) {
     const struct rt_kernel *k = &b->program->kernel[i];
     t->kernel[i] = (struct rt_kernel_info){.name = k->name,

@@ -199,6 +199,7 @@ void tiny_make(struct tiny *t, const uint64_t numel[TINY_PARAMS]) {
   }
   t->program = (struct steprt_program){.version = RT_PROGRAM_VERSION,
                                        .target = "cpu",
+                                       .digest = "tiny",
                                        .plan = &t->plan.plan,
                                        .squares = {RT_NO_ID, RT_NO_ID, RT_NO_ID},
                                        .merge = RT_NO_ID,

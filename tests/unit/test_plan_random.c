@@ -106,6 +106,27 @@ static struct plan_options options(uint64_t *seed) {
   return o;
 }
 
+// A budget is kept, or refused with one that works.
+static void check_budget(struct plan_job *j, struct plan_options o,
+                         const struct rt_plan *p, uint64_t *seed, const char *what) {
+  uint64_t all = p->state_bytes + p->arena_bytes + p->step_bytes + p->host_bytes;
+  o.rank = p->configuration.rank;
+  o.gpu_memory = pick(seed, 1, all + all / 4);
+  const struct rt_plan *q = plan_job_plan(j, &o);
+  if (q == NULL) {
+    const char *said = plan_job_said(j), *help = strstr(said, "with these options ");
+    cr_assert_not_null(help, "%s\n%s", what, said);
+    uint64_t least = strtoull(help + strlen("with these options "), NULL, 10) * 1024;
+    cr_assert_gt(least, o.gpu_memory, "%s\n%s", what, said);
+    o.gpu_memory = least;
+    q = plan_job_plan(j, &o);
+    cr_assert_not_null(q, "%s\n%s", what, said);
+  }
+  cr_expect_leq(q->state_bytes + q->arena_bytes + q->step_bytes, o.gpu_memory, "%s",
+                what);
+  plan_facts_check(j, q, what);
+}
+
 static void check_seed(uint64_t seed) {
   struct arena *a = arena_new(0);
   struct str model = model_text(a, &seed);
@@ -128,6 +149,7 @@ static void check_seed(uint64_t seed) {
   struct proof *proof = plan_prove(a, plan, world);
   cr_assert_eq(proof->n_faults, 0, "%s\n%.*s", what,
                STR_FMT(proof->n_faults ? proof->fault[0].text : STR("")));
+  check_budget(&j, o, plan[0], &seed, what);
   plan_job_close(&j);
   arena_free(a);
 }

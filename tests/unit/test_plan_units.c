@@ -102,5 +102,10 @@ Test(plan_units, follow_the_forward_pass_under_overlap) {
   struct str got = units_text(j.arena, p);
   cr_expect(str_is(got, "a.3/1/0.5 z/1/0.5 a.2/1/0.5 a.1/1/0.5 a.0/1/0.5 w.2/3/0.375"),
             "%.*s", STR_FMT(got));
+  // Whatever the order, a chunk is needed when the first of its parameters is.
+  p = plan_job_plan(&j, &(struct plan_options){.offload = STR("host"), .chunk_bytes = 1});
+  uint32_t unit = p->param[4].unit;
+  cr_expect_eq(p->unit[unit].n, 3);
+  cr_expect_eq(p->chunk[p->unit[unit].first_chunk].order, 3);
   plan_job_close(&j);
 }

@@ -392,7 +392,8 @@ Test(steprt, zero_elements_and_no_parameters_are_legal) {
   tiny_run_step(&r);
   cr_assert_eq(steprt_count(r.rt, 0), 1);
   tiny_run_free(&r);
-  struct steprt_program empty = {.version = RT_PROGRAM_VERSION, .target = "cpu"};
+  struct steprt_program empty = {
+      .version = RT_PROGRAM_VERSION, .target = "cpu", .digest = "empty"};
   static struct tiny_plan plan;
   tiny_plan_make(&plan, &empty, &(struct tiny_plan_options){0});
   empty.plan = &plan.plan;

@@ -5,7 +5,9 @@
 #include "support/tiny_run.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 
 Test(steprt_silent, a_step_allocates_nothing) {
   struct tiny_run r;
@@ -24,6 +26,69 @@ Test(steprt_silent, a_step_allocates_nothing) {
   }
   cr_assert_eq(r.rt->memory.refused, 0);
   tiny_run_free(&r);
+}
+
+// What this process holds: lines of a file in /proc/self, or entries of a folder.
+static uint64_t count_lines(const char *path) {
+  FILE *f = fopen(path, "re");
+  uint64_t n = 0;
+  cr_assert_not_null(f);
+  for (int c = getc(f); c != EOF; c = getc(f)) {
+    n += c == '\n';
+  }
+  (void)fclose(f);
+  return n;
+}
+static uint64_t count_entries(const char *path) {
+  DIR *d = opendir(path);
+  uint64_t n = 0;
+  cr_assert_not_null(d);
+  while (readdir(d)) {
+    n++;
+  }
+  (void)closedir(d);
+  return n;
+}
+// Bytes of all mappings, the first field of statm in pages.
+static uint64_t mapped_pages(void) {
+  FILE *f = fopen("/proc/self/statm", "re");
+  unsigned long pages = 0;
+  cr_assert(f && fscanf(f, "%lu", &pages) == 1);
+  (void)fclose(f);
+  return pages;
+}
+
+struct held {
+  uint64_t mappings, pages, files, threads;
+};
+static struct held held_now(void) {
+  return (struct held){count_lines("/proc/self/maps"), mapped_pages(),
+                       count_entries("/proc/self/fd"), count_entries("/proc/self/task")};
+}
+
+static void expect_silence(const struct tiny_plan_options *plan) {
+  static const struct steprt_counters none = {.size = sizeof none};
+  struct steprt_counters c = {.size = sizeof c};
+  struct tiny_run r;
+  tiny_run_planned(&r, tiny_sizes, 3, 1, plan);
+  struct held before = held_now(), after;
+  fault_alloc_reset(0);
+  for (int i = 0; i < 100; i++) {
+    tiny_run_step(&r);
+  }
+  cr_assert_eq(fault_alloc_counts().calls, 0);
+  after = held_now();
+  cr_assert_arr_eq(&before, &after, sizeof before);
+  cr_assert_eq(steprt_counters(r.rt, &c), STEPRT_OK);
+  cr_assert_arr_eq(&c, &none, sizeof c);
+  tiny_run_free(&r);
+}
+
+Test(steprt_silent, a_hundred_steps_leave_everything_as_it_was) {
+  (void)held_now(); // stdio's and opendir's own memory
+  expect_silence(NULL);
+  expect_silence(&(struct tiny_plan_options){.host = true, .piece = 65536});
+  expect_silence(&(struct tiny_plan_options){.host = true, .overlap = true, .ahead = 1});
 }
 
 // Its states and temporaries are mapped, the small things come from the heap.

@@ -150,9 +150,13 @@ static void upload(struct rt_device *d, const struct rt_stage *s) {
   d->bound = s->bound;
 }
 
+// Read on COMPUTE only.
+static bool is_skipped(const struct rt_device *d, const struct cpu_entry *e) {
+  return !is_init(d, e) && cpu_verdict(d)->skip != 0;
+}
+
 void cpu_exec(struct rt_device *d, const struct cpu_entry *e) {
   const struct rt_op *op = cpu_op(d->plan, e->op);
-  bool skipped = !is_init(d, e) && cpu_verdict(d)->skip != 0;
   switch ((enum rt_op_kind)op->kind) {
   case RT_OP_UPLOAD: upload(d, &d->stage[e->stage]); return;
   case RT_OP_REDUCE: cpu_reduce(d, op, e); return;
@@ -160,12 +164,12 @@ void cpu_exec(struct rt_device *d, const struct cpu_entry *e) {
   case RT_OP_LOAD:
   case RT_OP_STORE: copy(d, op, e); return;
   case RT_OP_MAP:
-    if (!skipped) {
+    if (!is_skipped(d, e)) {
       map(d, op, e);
     }
     return;
   case RT_OP_ORTHO:
-    if (!skipped) {
+    if (!is_skipped(d, e)) {
       ortho(d, op, e);
     }
     return;
