@@ -9,6 +9,10 @@
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
 
+#ifndef LAWS_STRIDE // under sanitizers each spec takes a part of the table
+#  define LAWS_STRIDE 1
+#endif
+
 struct way {
   const char *offload;
   uint64_t chunk_bytes;
@@ -60,7 +64,7 @@ static void check(size_t spec, const struct steprt_program *p, const struct way 
 Test(laws, every_way_to_run_a_shipped_spec_gives_the_same_bits) {
   for (size_t s = 0; law_specs[s][0]; s++) {
     struct law_digest expected = plain(s);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = s % LAWS_STRIDE; i < sizeof ways / sizeof *ways; i += LAWS_STRIDE) {
       struct steprt_program *p = compile(s, &ways[i]);
       check(s, p, &ways[i], &expected);
       stepc_program_free(p);

@@ -164,7 +164,7 @@ static const struct misuse misuses[] = {
     {OPENED, bind_overlapping, STEPRT_BAD_ARGUMENT,
      "parameters 'h.0.ln.weight' and 'h.1.ln.weight' share memory"},
     {OPENED, bind_wrong_size, STEPRT_BAD_ARGUMENT,
-     "parameter 'h.2.ln.weight' has 380 bytes, not 384"},
+     "parameter 'h.2.ln.weight' has 380 bytes"},
     {OPENED, begin, STEPRT_BAD_STATE, "begin: no parameters are bound yet"},
     {OPENED, run_all, STEPRT_BAD_STATE, "run: no parameters are bound yet"},
     {OPENED, end, STEPRT_BAD_STATE, "end: no parameters are bound yet"},
@@ -202,7 +202,7 @@ static struct steprt_program *compile(void) {
 }
 
 static void play_until(struct stage *s, enum scene from, enum scene to) {
-  for (int at = from; at < (int)to; at++) {
+  for (uint32_t at = from; at < (uint32_t)to; at++) {
     steprt_status status = at == OPENED  ? steprt_bind(s->rt, s->data.param)
                            : at == BOUND ? begin(s)
                                          : run_units(s, (uint32_t[]){0}, 1);
