@@ -54,7 +54,7 @@ struct unit {
   uint32_t form;
   bool is_matrix, resident;
   uint64_t matrices; // on any rank at most
-  uint64_t bytes;    // of the states: global / number of shards, rounded up
+  uint64_t bytes;    // of the states: global / number of shards with elements, rounded up
   uint64_t room;     // that they take in a slot on any rank at most, each aligned
   uint64_t
       share; // of `bytes` on an average rank: less where `on` leaves it to some ranks
@@ -147,6 +147,7 @@ void plan_notes(struct plan_builder *b);
 struct shard shard_of(const struct model *m, const struct model_param *p, uint64_t rank);
 // The largest shard that any rank holds; all ranks agree on it. `start` means nothing.
 struct shard shard_full(const struct model *m, const struct model_param *p);
+// Shards that have elements: 128 experts on 1,024 ranks are 128.
 uint64_t shard_count(const struct model *m, const struct model_param *p);
 uint64_t shard_presence(const struct model *m,
                         const struct model_param *p); // 1 of how many coordinates has it

@@ -88,9 +88,20 @@ struct shard shard_full(const struct model *m, const struct model_param *p) {
 
 uint64_t shard_count(const struct model *m, const struct model_param *p) {
   const struct model_axis *flat = axis_named(m, p->flat_axis);
-  uint64_t n = flat != NULL ? flat->size : 1;
+  uint64_t n = 0;
+  for (uint32_t i = 0; flat != NULL && i < p->n_flat; i++) {
+    n += p->flat[i][1] != p->flat[i][0];
+  }
+  if (flat != NULL) {
+    return n != 0 ? n : 1;
+  }
+  struct shard s = whole(&p->shape);
+  n = 1;
   for (uint32_t i = 0; i < p->n_places; i++) {
-    n *= m->axis[p->place[i].axis].size;
+    uint64_t *dim = &s.dim[p->place[i].dim];
+    uint64_t full = ceil_div(*dim, m->axis[p->place[i].axis].size);
+    n *= full != 0 ? ceil_div(*dim, full) : 1;
+    *dim = full;
   }
   return n;
 }

@@ -29,7 +29,7 @@ static const struct refusal {
     {"`w` lies in flat buffers along axis `fsdp`",
      MODEL(FSDP,
            PARAM("w", "[2, 2]",
-                 ", \"flat\": {\"axis\": \"fsdp\", \"ranges\": [[0, 4], [4, 4], [4, 4], "
+                 ", \"flat\": {\"axis\": \"fsdp\", \"ranges\": [[0, 2], [2, 4], [4, 4], "
                  "[4, 4]]}")),
      {.rank = 0}},
     {"error[E0802]: 2 slots:", SMALL, {.offload = {"host", 4}, .slots = 2}},

@@ -54,15 +54,24 @@ static void put_param(struct buf *b, uint64_t *seed, uint32_t i) {
   uint64_t rank = is_matrix ? pick(seed, 2, 3) : pick(seed, 0, 3);
   buf_printf(b, "%s{\"name\": \"%s.%u\", \"shape\": [", i == 0 ? "" : ", ", kinds[kind],
              i);
+  uint64_t numel = 1;
   for (uint64_t d = 0; d < rank; d++) {
     uint64_t most = rank == 1 ? 9000 : 40;
     uint64_t n = pick(seed, 0, 15) == 0 ? 0 : pick(seed, 1, most);
-    buf_printf(b, "%s%u", d == 0 ? "" : ", ",
-               (unsigned)(is_matrix && n > 4 ? n / 8 * 8 + 1 : n));
+    n = is_matrix && n > 4 ? n / 8 * 8 + 1 : n;
+    numel *= n;
+    buf_printf(b, "%s%u", d == 0 ? "" : ", ", (unsigned)n);
   }
   buf_puts(b, "]");
-  bool is_on = pick(seed, 0, 5) == 0;
-  put_place(b, seed, rank, is_matrix, is_on);
+  bool is_flat = !is_matrix && pick(seed, 0, 5) == 0;
+  bool is_on = !is_flat && pick(seed, 0, 5) == 0;
+  if (is_flat) {
+    unsigned cut = (unsigned)pick(seed, 0, numel);
+    buf_printf(b, ", \"flat\": {\"axis\": \"c\", \"ranges\": [[0, %u], [%u, %u]]}", cut,
+               cut, (unsigned)numel);
+  } else {
+    put_place(b, seed, rank, is_matrix, is_on);
+  }
   if (pick(seed, 0, 3) == 0) {
     buf_puts(b, ", \"dtype\": \"bf16\"");
   }

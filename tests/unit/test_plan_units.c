@@ -41,11 +41,16 @@ static const struct expectation {
      "{\"name\": \"a\", \"shape\": [16, 16]}, {\"name\": \"n\", \"shape\": [0, 16, 16]},"
      "{\"name\": \"b\", \"shape\": [16, 16]}",
      "a/2/2 n/1/0"},
-    {"bytes are global ones by the number of shards, rounded up",
+    {"bytes are global ones by the number of shards that have any, rounded up",
      "\"ep\": {\"size\": 4, \"stride\": 1}",
      "{\"name\": \"e\", \"shape\": [6, 16, 16], \"place\": {\"ep\": 0}},"
      "{\"name\": \"b\", \"shape\": [1280], \"place\": {\"ep\": 0}}",
-     "e/1/1.5 b/1/2.5"},
+     "e/1/2 b/1/2.5"},
+    {"a matrix whole in one rank's flat buffer is local",
+     "\"dp\": {\"size\": 2, \"stride\": 1}",
+     "{\"name\": \"w\", \"shape\": [8, 16], \"flat\": {\"axis\": \"dp\", \"ranges\": "
+     "[[0, 0], [0, 128]]}}, {\"name\": \"v\", \"shape\": [8, 16]}",
+     "w/2/1"},
     {"a stack's largest shard counts", "\"ep\": {\"size\": 2, \"stride\": 1}",
      "{\"name\": \"e.{0..2}\", \"shape\": [201, 8, 8], \"place\": {\"ep\": 0}}",
      "e.0/2/50.25 e.2/1/25.125"},
