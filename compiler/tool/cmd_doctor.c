@@ -131,7 +131,7 @@ enum exit_code cmd_doctor(struct tool *t) {
   examine_blas(t, &all);
   examine_nvrtc(t, &all);
   examine_devices(t, &all);
-  examine_library(t, &all, "cuBLASLt", "orthogonalize on a GPU, to come", &cublas);
+  examine_library(t, &all, "cuBLASLt", "orthogonalize on a GPU", &cublas);
   examine_library(t, &all, "NCCL", "several GPUs, to come", &nccl);
   examine_library(t, &all, "MPI", "several hosts, to come", &mpi);
   if (args_has(&t->args, OPT_JSON)) {

@@ -95,12 +95,20 @@ Test(cuda_device, kernels) {
   run_stop(r);
 }
 
-Test(cuda_device, orthogonalize) {
+// What lies first in the search is a library of that name without its functions.
+Test(cuda_device, products) {
   struct run run, *r = &run;
+  const double abc[1][3] = {{1, 0, 0}};
+  const struct rt_iteration iteration = {
+      .name = "one", .compute = RT_BF16, .n_steps = 1, .abc = abc};
   run_start(r, 0, 0, 200000);
+  r->c.program.iteration = &iteration;
+  r->c.program.n_iterations = 1;
   r->c.op[3].kind = RT_OP_ORTHO;
-  expect_error(r, run_open(r, (struct steprt_options){0}), STEPRT_BAD_PROGRAM,
-               "orthogonalize");
+  r->c.op[3].kernel = 0;
+  r->c.op[3].rows = r->c.op[3].cols = 8;
+  expect_error(r, run_open(r, (struct steprt_options){0}), STEPRT_NO_LIBRARY,
+               "libcublasLt.so.13 has no cublasLtCreate");
   r->c.op[3].kind = RT_OP_EXCHANGE;
   expect_error(r, run_open(r, (struct steprt_options){0}), STEPRT_BAD_PROGRAM,
                "exchanges");
