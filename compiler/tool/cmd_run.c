@@ -160,25 +160,28 @@ static enum exit_code write_results(struct run *r) {
 }
 
 static struct str target_name(struct run *r) {
+  if (r->session.gpu != NULL) {
+    return str_of(r->driver.step->target);
+  }
   bool native = r->setup.in.cpu.n == 0 || str_is(r->setup.in.cpu, "native");
-  return str_copy(r->tool->arena,
-                  native ? cpu_host_name(r->tool->arena) : r->setup.in.cpu);
+  return str_fmt(r->tool->arena, "cpu:%.*s",
+                 STR_FMT(native ? cpu_host_name(r->tool->arena) : r->setup.in.cpu));
 }
 
 // Digests stand alone on standard output, so that two runs can be compared as they are; the tables then are messages.
 static void print_results(struct run *r) {
   struct tool *t = r->tool;
   struct run_numbers *n = &r->numbers;
-  n->copy = copy_seconds(r->session.team, n->bytes);
-  struct str cpu = target_name(r);
+  n->copy = r->session.gpu != NULL ? 0 : copy_seconds(r->session.team, n->bytes);
+  struct str target = target_name(r);
   if (args_has(&t->args, OPT_DIGEST)) {
     out_str(t, digest_text(&r->session));
   }
   if (args_has(&t->args, OPT_JSON)) {
-    out_str(t, run_json(t->arena, &r->driver, cpu, n));
+    out_str(t, run_json(t->arena, &r->driver, target, n));
     return;
   }
-  struct str rules = run_rules_text(t->arena, &r->driver, cpu, n->threads);
+  struct str rules = run_rules_text(t->arena, &r->driver, target, n->threads);
   struct str times = run_times_text(t->arena, n, r->driver.step->clips);
   struct steprt_counters counters = {.size = sizeof counters};
   (void)steprt_counters(r->session.rt, &counters);
@@ -214,6 +217,9 @@ static enum exit_code step_and_report(struct run *r) {
     return EXIT_INPUT;
   }
   code = run_steps(r);
+  if (code == EXIT_OK) {
+    code = session_fetch(&r->session);
+  }
   if (code == EXIT_OK) {
     code = write_results(r);
   }

@@ -64,14 +64,14 @@ static struct str rules_table(struct arena *a, const struct driver *d) {
   return table_text(&t);
 }
 
-struct str run_rules_text(struct arena *a, const struct driver *d, struct str cpu,
+struct str run_rules_text(struct arena *a, const struct driver *d, struct str target,
                           uint32_t threads) {
   const struct driver_times *x = &d->times;
   struct buf b = buf_new(a);
   struct str model = d->model->name.n != 0 ? d->model->name : d->model->path;
-  buf_printf(&b, "%.*s on %s: %u tensors, %s elements; cpu:%s, %s\n",
-             STR_FMT(d->job->name), str_escape(a, model).p, d->model->n_params,
-             text_count(a, (double)model_numel(d->model)).p, cpu.p,
+  buf_printf(&b, "%.*s on %s: %u tensors, %s elements; %s, %s\n", STR_FMT(d->job->name),
+             str_escape(a, model).p, d->model->n_params,
+             text_count(a, (double)model_numel(d->model)).p, target.p,
              plural(a, threads, "thread"));
   buf_printf(&b, "compiled in %s: %s for %s on %u shapes and types\n\n",
              text_seconds(a, x->parse + x->model + x->sema + x->lower + x->compile).p,
@@ -150,14 +150,14 @@ static void json_numbers(struct buf *b, const char *name, const double *x, uint6
   buf_puts(b, "],\n");
 }
 
-struct str run_json(struct arena *a, const struct driver *d, struct str cpu,
+struct str run_json(struct arena *a, const struct driver *d, struct str target,
                     const struct run_numbers *n) {
   struct buf b = buf_new(a);
   buf_puts(&b, "{\n  \"job\": ");
   json_put_text(&b, d->job->name);
   buf_puts(&b, ", \"model\": ");
   json_put_text(&b, d->model->name.n != 0 ? d->model->name : d->model->path);
-  buf_printf(&b, ", \"target\": \"cpu:%s\", \"threads\": %u,\n  \"rules\": [\n", cpu.p,
+  buf_printf(&b, ", \"target\": \"%s\", \"threads\": %u,\n  \"rules\": [\n", target.p,
              n->threads);
   for (uint32_t u = 0; u < d->job->n_uses; u++) {
     const struct job_use *use = &d->job->use[u];

@@ -14,10 +14,10 @@ struct run_numbers {
 };
 
 // One line on the job, and the table of rules: label, optimizer, tensors, elements, bytes of state, reason.
-struct str run_rules_text(struct arena *a, const struct driver *d, struct str cpu,
+struct str run_rules_text(struct arena *a, const struct driver *d, struct str target,
                           uint32_t threads);
 struct str run_times_text(struct arena *a, const struct run_numbers *n, bool clips);
-struct str run_json(struct arena *a, const struct driver *d, struct str cpu,
+struct str run_json(struct arena *a, const struct driver *d, struct str target,
                     const struct run_numbers *n);
 
 #endif

@@ -1,5 +1,5 @@
 // A compiled job with its data in memory.
-#include "tool/session.h"
+#include "tool/session_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,9 @@ uint64_t grad_bytes(const struct model_param *p) {
 }
 
 uint64_t session_bytes(const struct model *m, const struct rt_plan *plan) {
-  uint64_t bytes =
-      plan->arena_bytes + plan->state_bytes + plan->host_bytes + plan->step_bytes;
+  bool gpu = strncmp(plan->configuration.target, "cuda", 4) == 0;
+  uint64_t bytes = plan->host_bytes;
+  bytes += gpu ? 0 : plan->arena_bytes + plan->state_bytes + plan->step_bytes;
   for (uint32_t i = 0; i < m->n_params; i++) {
     bytes += param_bytes(&m->param[i]) + grad_bytes(&m->param[i]);
   }
@@ -168,12 +169,12 @@ static enum exit_code open_runtime(struct session *s, uint32_t threads) {
                              .threads = threads,
                              .log = log_note,
                              .log_ctx = s,
-                             .trace = s->source.trace,
+                             .trace = s->source.trace || s->gpu != NULL, // times
                              .gpu_memory = c->gpu_memory,
                              .host_memory = c->host_memory};
   steprt_status status = steprt_open(s->program, &o, &s->rt);
   if (status == STEPRT_OK) {
-    status = steprt_bind(s->rt, s->param);
+    status = steprt_bind(s->rt, s->at_param);
   }
   return session_failed(s, status);
 }
@@ -185,6 +186,8 @@ enum exit_code session_open(struct session *s, struct tool *t, const struct job 
       .tool = t, .job = job, .model = job->model, .program = program, .source = *source};
   s->param = ARENA_ARRAY(t->arena, void *, s->model->n_params);
   s->grad = ARENA_ARRAY(t->arena, void *, s->model->n_params);
+  s->at_param = s->param;
+  s->at_grad = s->grad;
   enum exit_code code = EXIT_ENVIRONMENT;
   if (!fits_memory(s)) {
     goto fail;
@@ -194,6 +197,9 @@ enum exit_code session_open(struct session *s, struct tool *t, const struct job 
     goto fail;
   }
   code = load_params(s);
+  if (code == EXIT_OK && session_is_gpu(program)) {
+    code = session_gpu_open(s);
+  }
   if (code == EXIT_OK) {
     code = open_runtime(s, threads);
   }
@@ -207,6 +213,7 @@ fail:
 
 void session_close(struct session *s) {
   steprt_destroy(s->rt);
+  session_gpu_close(s);
   rt_team_free(s->team);
   for (uint32_t i = 0; s->param != NULL && i < s->model->n_params; i++) {
     free(s->param[i]);
@@ -216,7 +223,12 @@ void session_close(struct session *s) {
 }
 
 enum exit_code session_step(struct session *s, struct steprt_report *r) {
-  struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)s->grad};
+  struct steprt_step step = {.size = sizeof step,
+                             .grads = (const void *const *)s->at_grad};
+  enum exit_code code = s->gpu != NULL ? session_gpu_put_grads(s) : EXIT_OK;
+  if (code != EXIT_OK) {
+    return code;
+  }
   steprt_status status = steprt_begin(s->rt, &step);
   if (status == STEPRT_OK) {
     status = steprt_run(s->rt, NULL);
@@ -233,6 +245,10 @@ enum exit_code session_step(struct session *s, struct steprt_report *r) {
   }
   s->step += status == STEPRT_OK;
   return session_failed(s, status);
+}
+
+enum exit_code session_fetch(struct session *s) {
+  return s->gpu != NULL ? session_gpu_get_params(s) : EXIT_OK;
 }
 
 const void *session_state(struct session *s, uint32_t param, struct str name) {

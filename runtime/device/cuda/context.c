@@ -47,7 +47,6 @@ static steprt_status describe(struct rt_device *d) {
   CU_TRY(d, device_bus, c->bus, (int)sizeof c->bus, c->device);
   CU_TRY(d, device_attribute, &c->major, CU_DEVICE_MAJOR, c->device);
   CU_TRY(d, device_attribute, &c->minor, CU_DEVICE_MINOR, c->device);
-  CU_TRY(d, device_attribute, &c->multiprocessors, CU_DEVICE_MULTIPROCESSORS, c->device);
   return STEPRT_OK;
 }
 

@@ -15,7 +15,7 @@
 // The device and the caller's primary context on it.
 struct cu_context {
   int32_t ordinal;
-  int device, major, minor, multiprocessors;
+  int device, major, minor;
   char name[96], bus[24]; // bus: "0000:3b:00.0"
   void *context;          // NULL: not retained
   pid_t process;          // CUDA does not survive a fork

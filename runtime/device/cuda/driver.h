@@ -12,7 +12,8 @@
 enum {
   CU_SUCCESS = 0,
   CU_OUT_OF_MEMORY = 2,
-  CU_NO_DEVICE = 100,
+  CU_NO_BINARY_FOR_GPU = 209, // made for another architecture
+  CU_UNSUPPORTED_PTX = 222,   // of a newer toolkit than the driver's
   CU_NOT_READY = 600,
 
   CU_DEVICE_MULTIPROCESSORS = 16, // CUdevice_attribute

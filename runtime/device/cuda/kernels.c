@@ -52,8 +52,9 @@ static steprt_status refuse_kernel(struct rt_device *d, const struct rt_kernel *
                                    int error, const char *call) {
   char text[320] = "";
   cu_append_error(&d->driver, error, text, sizeof text);
+  bool other = error == CU_NO_BINARY_FOR_GPU || error == CU_UNSUPPORTED_PTX;
   return rt_refuse(
-      d->rt, STEPRT_BAD_PROGRAM,
+      d->rt, other ? STEPRT_NO_LIBRARY : STEPRT_BAD_PROGRAM,
       "kernel '%s', made for %s, does not load on CUDA device %d (%s, sm_%d%d, driver "
       "for CUDA %d.%d): %s: %s",
       rt_show(k->name).text, rt_show(d->program->target).text, d->context.ordinal,
@@ -79,10 +80,10 @@ static steprt_status load(struct rt_device *d, const struct rt_kernel *k,
                              : STEPRT_OK;
 }
 
-// Refuses a block that does not fit; notes where it spills: a compiler that is told to fail there let none through, but
-// bundles and edited kernels come from elsewhere.
-static steprt_status measure(struct rt_device *d, const struct rt_kernel *k,
-                             struct cu_kernel *out) {
+// Does a block fit? A note where it spills: a compiler that is told to fail there let none through, but bundles and
+// edited kernels come from elsewhere.
+static steprt_status inspect(struct rt_device *d, const struct rt_kernel *k,
+                             const struct cu_kernel *out) {
   int blocks = 0, spilled = 0;
   CU_TRY(d, occupancy, &blocks, out->function, (int)k->block, 0);
   CU_TRY(d, function_attribute, &spilled, CU_FUNCTION_LOCAL, out->function);
@@ -111,7 +112,7 @@ steprt_status cu_kernels_open(struct rt_device *d) {
                        rt_show(k->name).text);
     }
     RT_TRY(load(d, k, &d->kernel[i]));
-    RT_TRY(measure(d, k, &d->kernel[i]));
+    RT_TRY(inspect(d, k, &d->kernel[i]));
   }
   return set_row_sizes(d);
 }
