@@ -252,6 +252,25 @@ class Lifetimes(unittest.TestCase):
             opt.step({"w": ones(2)})
             self.assertEqual(w[0], 1 - (i + 1) * 0.25)
 
+    def test_states_are_read_and_written(self):
+        spec = "spec 1\noptimizer x {\n  state m : f32 like param\n  m := m + grad\n  param := param - m\n}\n"
+        w, m = ones(2), np.zeros(2, np.float32)
+        opt = Optimizer({"v": ones(3), "w": w}, text=spec)
+        opt.step({"w": ones(2)})
+        opt.read_state("w", "m", m)
+        self.assertEqual(list(m), [1, 1])
+        opt.write_state("w", "m", np.array([5, 7], np.float32))
+        opt.step({"w": ones(2)})
+        self.assertEqual(list(w), [1 - 1 - 6, 1 - 1 - 8])
+        m.flags.writeable = False
+        for call, error, text in ((lambda: opt.read_state("w", "m", np.zeros(3, np.float32)), stepc.Error, "has 8 bytes, not 12"),
+                                  (lambda: opt.write_state("w", "n", ones(2)), stepc.Error, "no state 'n'"),
+                                  (lambda: opt.write_state("x", "m", ones(2)), KeyError, "no parameter is named"),
+                                  (lambda: opt.write_state("w", "m", [1, 2]), TypeError, "C-contiguous"),
+                                  (lambda: opt.read_state("w", "m", m), ValueError, "read-only")):
+            with self.assertRaisesRegex(error, text):
+                call()
+
     def test_hypers_keep_it_alive(self):
         hypers = Optimizer({"w": ones(2)}, text=PLAIN).hypers
         gc.collect()

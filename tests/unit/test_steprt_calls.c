@@ -274,6 +274,57 @@ Test(steprt_calls, a_child_of_fork_steps_alone) {
   tiny_run_free(&r);
 }
 
+// Nobody would finish that step in the child: every call says so.
+Test(steprt_calls, a_child_of_a_fork_inside_a_step_is_told) {
+  static const char text[] = "this process was forked in the middle of a step";
+  for (int ended = 0; ended < 2; ended++) {
+    struct tiny_run r;
+    tiny_run_planned(&r, sizes, 2, 41, &streams);
+    update_fn = r.tiny.kernel[TINY_UPDATE].fn;
+    r.tiny.kernel[TINY_UPDATE].fn = slow_update;
+    cr_assert_eq(begin(&r), STEPRT_OK);
+    cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_OK);
+    cr_assert(!ended || !steprt_end(r.rt));
+    pid_t child = fork();
+    if (child == 0) {
+      steprt_status s = ended ? begin(&r) : steprt_wait_all(r.rt);
+      bool told = s == STEPRT_FAILED && strcmp(steprt_error(r.rt), text) == 0;
+      steprt_destroy(r.rt);
+      _exit(told ? 0 : 1);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cr_assert_eq(steprt_wait_all(r.rt), STEPRT_OK);
+    tiny_run_free(&r);
+  }
+}
+
+// ---- open
+
+Test(steprt_calls, what_this_machine_or_device_cannot_run_is_refused) {
+  static struct tiny t;
+  struct steprt *rt;
+  struct steprt_options o = {.size = sizeof o, .threads = 1, .host_memory = 4096};
+  tiny_make(&t, sizes);
+  tiny_plan_make(&t.plan, &t.program, &streams);
+  cr_assert_eq(steprt_open(&t.program, &o, &rt), STEPRT_NO_MEMORY);
+  cr_assert(strstr(steprt_error(rt), "host"), "%s", steprt_error(rt));
+  steprt_destroy(rt);
+  o.host_memory = 0;
+  o.threads = 1 << 20;
+  cr_assert_eq(steprt_open(&t.program, &o, &rt), STEPRT_BAD_ARGUMENT);
+  cr_assert_str_eq(steprt_error(rt), "1048576 threads are too many");
+  steprt_destroy(rt);
+  o.threads = 1;
+  t.kernel[TINY_COPY].fn = NULL;
+  t.kernel[TINY_COPY].image = sizes;
+  cr_assert_eq(steprt_open(&t.program, &o, &rt), STEPRT_BAD_PROGRAM);
+  cr_assert_str_eq(steprt_error(rt), "kernel 0 'copy' has no code");
+  cr_assert_eq(steprt_bind(rt, NULL), STEPRT_BAD_STATE);
+  steprt_destroy(rt);
+}
+
 // ---- a destroyed handle
 
 Test(steprt_calls, a_handle_may_be_destroyed_at_any_time) {

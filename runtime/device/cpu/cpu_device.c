@@ -88,20 +88,27 @@ static steprt_status cpu_open(struct steprt *rt, const struct steprt_options *op
   return STEPRT_OK;
 }
 
-static steprt_status issue(struct rt_device *d, const struct cpu_entry *e) {
-  steprt_status s = cpu_lanes_issue(&d->lanes, e);
+static steprt_status still(struct rt_device *d, steprt_status s) {
   return s ? rt_fail(d->rt, "this process was forked in the middle of a step")
            : STEPRT_OK;
 }
 
-static void wait_lane(struct rt_device *d, enum rt_lane lane) {
-  cpu_lanes_wait(&d->lanes, lane, cpu_lanes_ticket(&d->lanes, lane));
+static steprt_status issue(struct rt_device *d, const struct cpu_entry *e) {
+  return still(d, cpu_lanes_issue(&d->lanes, e));
+}
+
+// Waits that the core counts or that are the caller's wish.
+static steprt_status wait_for(struct rt_device *d, enum rt_lane lane, uint64_t ticket) {
+  uint64_t waits = 0;
+  return still(d, cpu_lanes_wait(&d->lanes, lane, ticket, &waits));
 }
 
 static steprt_status cpu_wait(struct rt_device *d, bool compute_only) {
-  wait_lane(d, RT_LANE_COMPUTE);
-  for (int i = 0; i < RT_N_LANES && !compute_only; i++) {
-    wait_lane(d, (enum rt_lane)i);
+  for (uint32_t i = 0; i < RT_N_LANES; i++) {
+    enum rt_lane lane = (enum rt_lane)i;
+    if (lane == RT_LANE_COMPUTE || !compute_only) {
+      RT_TRY(wait_for(d, lane, cpu_lanes_ticket(&d->lanes, lane)));
+    }
   }
   return STEPRT_OK;
 }
@@ -121,7 +128,8 @@ static steprt_status cpu_bind(struct rt_device *d, void *const *params) {
 
 static steprt_status cpu_stage(struct rt_device *d, struct rt_stage **out) {
   uint32_t i = d->next_stage++ % RT_STAGES;
-  d->rt->counters.waits += cpu_lanes_wait(&d->lanes, RT_LANE_COMPUTE, d->stage_ticket[i]);
+  RT_TRY(still(d, cpu_lanes_wait(&d->lanes, RT_LANE_COMPUTE, d->stage_ticket[i],
+                                 &d->rt->counters.waits)));
   d->first_record = d->lanes.next_trace;
   d->begun = d->rt->begun;
   *out = &d->stage[i];
@@ -151,12 +159,11 @@ static steprt_status cpu_issue(struct rt_device *d, const struct rt_entry *e,
 
 static steprt_status cpu_wait_chunk(struct rt_device *d, uint32_t chunk, void *stream) {
   (void)stream;
-  cpu_lanes_wait(&d->lanes, RT_LANE_COMPUTE, d->chunk_ticket[chunk]);
-  return STEPRT_OK;
+  return wait_for(d, RT_LANE_COMPUTE, d->chunk_ticket[chunk]);
 }
 
 static steprt_status cpu_read_verdict(struct rt_device *d, struct rt_verdict *out) {
-  cpu_lanes_wait(&d->lanes, RT_LANE_COMPUTE, d->verdict_ticket);
+  RT_TRY(wait_for(d, RT_LANE_COMPUTE, d->verdict_ticket));
   *out = *cpu_verdict(d);
   return STEPRT_OK;
 }

@@ -172,17 +172,18 @@ steprt_status cpu_lanes_issue(struct cpu_lanes *l, const struct cpu_entry *e) {
   return STEPRT_OK;
 }
 
-bool cpu_lanes_wait(struct cpu_lanes *l, enum rt_lane lane, uint64_t ticket) {
+steprt_status cpu_lanes_wait(struct cpu_lanes *l, enum rt_lane lane, uint64_t ticket,
+                             uint64_t *waits) {
   if (is_forked(l)) {
-    return false;
+    return l->lane[lane].done < ticket ? STEPRT_BAD_STATE : STEPRT_OK;
   }
   pthread_mutex_lock(&l->lock);
-  bool waits = l->lane[lane].done < ticket;
+  *waits += l->lane[lane].done < ticket;
   while (l->lane[lane].done < ticket) {
     pthread_cond_wait(&l->changed, &l->lock);
   }
   pthread_mutex_unlock(&l->lock);
-  return waits;
+  return STEPRT_OK;
 }
 
 uint64_t cpu_lanes_ticket(const struct cpu_lanes *l, enum rt_lane lane) {

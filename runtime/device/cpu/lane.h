@@ -59,10 +59,12 @@ steprt_status cpu_lanes_open(struct cpu_lanes *l, struct rt_memory *m, bool trac
 // Runs what is queued, and joins the threads. In a child of fork there are none: nothing is run.
 void cpu_lanes_close(struct cpu_lanes *l);
 
-// Queues an entry. In a child of fork it is run here; STEPRT_BAD_STATE where the fork came in the middle of a step.
+// Queues an entry. In a child of fork it is run here. STEPRT_BAD_STATE, here and below, in a child whose fork came in
+// the middle of a step: nobody there will finish it.
 steprt_status cpu_lanes_issue(struct cpu_lanes *l, const struct cpu_entry *e);
-// Blocks until the first `ticket` entries of a lane are done. True: it had to.
-bool cpu_lanes_wait(struct cpu_lanes *l, enum rt_lane lane, uint64_t ticket);
+// Blocks until the first `ticket` entries of a lane are done; adds 1 to *waits where it had to.
+steprt_status cpu_lanes_wait(struct cpu_lanes *l, enum rt_lane lane, uint64_t ticket,
+                             uint64_t *waits);
 // Entries issued so far: a ticket for what was queued last.
 uint64_t cpu_lanes_ticket(const struct cpu_lanes *l, enum rt_lane lane);
 

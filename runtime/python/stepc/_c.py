@@ -111,13 +111,15 @@ _RUNTIME = {
     "steprt_open": (c.c_int, [c.c_void_p, c.POINTER(Options), c.POINTER(_RT)]),
     "steprt_destroy": (None, [_RT]),
     "steprt_error": (c.c_char_p, [_RT]),
-    "steprt_bind": (c.c_int, [_RT, c.POINTER(c.c_void_p)]),
+    "steprt_bind_sized": (c.c_int, [_RT, c.POINTER(c.c_void_p), c.POINTER(c.c_uint64)]),
     "steprt_set_hyper": (c.c_int, [_RT, c.c_int32, c.c_double]),
     "steprt_get_hyper": (c.c_double, [_RT, c.c_int32]),
     "steprt_begin": (c.c_int, [_RT, c.POINTER(Step)]),
     "steprt_run": (c.c_int, [_RT, c.c_void_p]),
     "steprt_end": (c.c_int, [_RT]),
     "steprt_wait_all": (c.c_int, [_RT]),
+    "steprt_state_get": (c.c_int, [_RT, c.c_uint32, c.c_char_p, c.c_void_p, c.c_uint64]),
+    "steprt_state_set": (c.c_int, [_RT, c.c_uint32, c.c_char_p, c.c_void_p, c.c_uint64]),
     "steprt_report": (c.c_int, [_RT, c.POINTER(Report)]),
 }
 

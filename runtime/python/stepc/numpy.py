@@ -146,7 +146,8 @@ class Optimizer(Unique):
         status = _c.steprt.steprt_open(self.program.step, options, self._handle)
         weakref.finalize(self, _close, self._handle, self.program, log, *self._params.values())
         self._check(status)
-        self._check(_c.steprt.steprt_bind(self._handle, self._pointers(self._params)))
+        sizes = (ctypes.c_uint64 * len(self._params))(*(a.nbytes for a in self._params.values()))
+        self._check(_c.steprt.steprt_bind_sized(self._handle, self._pointers(self._params), sizes))
 
     def _check(self, status):
         if status != 0:
@@ -188,6 +189,24 @@ class Optimizer(Unique):
             _c.steprt.steprt_end(self._handle)
             _c.steprt.steprt_wait_all(self._handle)
             raise
+
+    def _state(self, call, name, state, a):
+        index = list(self._params).index(name) if name in self._params else None
+        if index is None:
+            raise KeyError(f"no parameter is named {name!r}")
+        if not isinstance(a, numpy.ndarray) or not a.flags.c_contiguous:
+            raise TypeError(f"the state {state!r} of {name!r} is copied from and to C-contiguous numpy arrays")
+        self._check(call(self._handle, index, state.encode(), a.ctypes.data, a.nbytes))
+
+    def read_state(self, name, state, into):
+        """Copies a state of a parameter ("w", "m") into an array of its size in bytes, as it rests."""
+        if isinstance(into, numpy.ndarray) and not into.flags.writeable:
+            raise ValueError(f"the array for the state {state!r} of {name!r} is read-only")
+        self._state(_c.steprt.steprt_state_get, name, state, into)
+
+    def write_state(self, name, state, values):
+        """The other way."""
+        self._state(_c.steprt.steprt_state_set, name, state, values)
 
     @property
     def report(self):
