@@ -41,9 +41,9 @@ const char *const law_matrices =
     "{\"name\":\"odd.weight\",\"shape\":[17,5],\"order\":4}]}";
 
 const char *const law_specs[][2] = {
-    {"adamw", law_model}, {"gpt", law_model},     {"gpt", law_model_bf16},
-    {"lion", law_model},  {"muon", law_matrices}, {"sgd", law_model_bf16},
-    {NULL, NULL}};
+    {"adamw", law_model},           {"gpt", law_model},  {"gpt", law_model_bf16},
+    {LAW_OTHER_SPEC, law_matrices}, {"lion", law_model}, {"muon", law_matrices},
+    {"sgd", law_model_bf16},        {NULL, NULL}};
 
 // Ends the process with the text: a test's assertion, in programs without Criterion too.
 __attribute__((format(printf, 2, 3))) static void require(bool holds, const char *format,
@@ -60,11 +60,14 @@ __attribute__((format(printf, 2, 3))) static void require(bool holds, const char
 }
 
 struct steprt_program *law_compile(const struct law_plan *p) {
-  char spec[256];
+  char path[256];
   struct steprt_program *program;
-  (void)snprintf(spec, sizeof spec, STEPC_SOURCE_DIR "/specs/%s.opt", p->spec);
+  bool is_text = strchr(p->spec, '\n') != NULL;
+  (void)snprintf(path, sizeof path, STEPC_SOURCE_DIR "/specs/%s.opt",
+                 is_text ? "text" : p->spec);
   struct stepc_job job = {.size = sizeof job,
-                          .spec = spec,
+                          .spec = path,
+                          .spec_text = is_text ? p->spec : NULL,
                           .model = p->model,
                           .offload = p->offload,
                           .chunk_bytes = p->chunk_bytes,

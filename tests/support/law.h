@@ -15,7 +15,7 @@ enum { LAW_STEPS = 6, LAW_NONFINITE_STEP = 3 }; // counted from 0
 
 // What is compiled, and how it is planned.
 struct law_plan {
-  const char *spec;  // "adamw": specs/adamw.opt
+  const char *spec;  // "adamw": specs/adamw.opt; or the text of one
   const char *model; // stepc-model/1, as text
   const char *offload;
   uint64_t chunk_bytes;
@@ -33,7 +33,20 @@ struct law_run {
 // Every kind of tensor: an embedding, stacks, wide, tall and square matrices, odd sizes, a long vector, a scalar, no
 // elements, frozen, tied. In bf16 where the name says so; `law_matrices`: of rank 2 and more alone.
 extern const char *const law_model, *const law_model_bf16, *const law_matrices;
-extern const char *const law_specs[][2]; // spec and model, ended by NULL
+extern const char *const
+    law_specs[]
+             [2]; // shipped specs and the one below, with models for them; ended by NULL
+// A spec with what the shipped ones lack: initial values that stream, a temporary that two phases use, host states.
+#define LAW_OTHER_SPEC                                                                   \
+  "spec 1\nimport \"iterations.opt\"\n"                                                  \
+  "optimizer other {\n  hyper lr : f32 = 0.01\n  hyper wd : f32 = 0.01\n"                \
+  "  state slow : f32 like param init param\n  state m : f32 like param init 0.5\n"      \
+  "  state decay : f32 init 1\n  state share : f32 per group init 1\n"                   \
+  "  decay := decay * 0.9\n  share := share * 0.5\n  m := ema(m, grad, 0.9)\n"           \
+  "  let o = orthogonalize(m + slow, jordan)\n"                                          \
+  "  slow := lerp(slow, param - lr * o, 0.5)\n"                                          \
+  "  param := slow * (1 - lr * wd) - lr * (o + m) / (1 - decay) * share\n}\n"            \
+  "recipe r {\n  clip global_norm 1.0\n  skip nonfinite\n  use other\n}\n"
 
 struct steprt_program *law_compile(const struct law_plan *p);
 // SHA-256 of parameters, states, counts and host states after LAW_STEPS steps.
