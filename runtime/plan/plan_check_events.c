@@ -94,7 +94,7 @@ static steprt_status check_waited(struct plan_check *c, const struct signals *s,
   char buf[RT_EVENT_TEXT];
   for (uint32_t i = 0; i < n; i++) {
     for (uint32_t k = op[i].first_wait; k < op[i].first_wait + op[i].n_waits; k++) {
-      if (s->lane[p->wait[k]] == NO_LANE) {
+      if (s->chunk[p->wait[k]] == UINT32_MAX) {
         return rt_op_bad(c, &op[i], "it waits for `%s`, which nothing signals",
                          rt_event_text(&p->event[p->wait[k]], buf));
       }
@@ -110,7 +110,7 @@ static steprt_status check_list(struct plan_check *c, struct signals *s,
     RT_TRY(check_waits(c, &op[i], s));
     RT_TRY(check_signal(c, &op[i], s));
   }
-  return STEPRT_OK;
+  return check_waited(c, s, op, n);
 }
 
 steprt_status rt_plan_check_events(struct plan_check *c) {
@@ -123,7 +123,5 @@ steprt_status rt_plan_check_events(struct plan_check *c) {
   }
   memset(s.lane, NO_LANE, p->n_events);
   RT_TRY(check_list(c, &s, p->init, p->n_init));
-  RT_TRY(check_list(c, &s, p->op, p->n_ops));
-  RT_TRY(check_waited(c, &s, p->init, p->n_init));
-  return check_waited(c, &s, p->op, p->n_ops);
+  return check_list(c, &s, p->op, p->n_ops);
 }

@@ -99,7 +99,7 @@ static const char *fault_of_work(const struct rt_plan *p, const struct rt_op *op
   case RT_OP_STORE:
   case RT_N_OP_KINDS: break;
   }
-  return op->work_bytes == 0 ? NULL : "it has no workspace";
+  return op->work_bytes == 0 ? NULL : "its kind has no workspace";
 }
 
 static const char *fault_of_matrix(const struct rt_op *op) {
@@ -116,6 +116,9 @@ static const char *fault_of_matrix(const struct rt_op *op) {
 static steprt_status check_ranges(struct plan_check *c, const struct rt_op *op) {
   const struct rt_plan *p = c->plan;
   uint32_t n = has_rows(op) ? p->n_rows : has_copies(op) ? p->n_copies : 0;
+  if (op->n > 0 && !has_rows(op) && !has_copies(op)) {
+    return rt_op_bad(c, op, "its kind has neither rows nor copies");
+  }
   if ((uint64_t)op->first + op->n > n && op->n > 0) {
     return rt_op_bad(c, op, "its %s lie beyond the table",
                      has_copies(op) ? "copies" : "rows");

@@ -69,8 +69,7 @@ static const char *fault_at_caller(const struct row_check *k, const struct rt_at
   if (a->bytes != rt_storage_bytes(is_grad ? v->grad : v->storage)) {
     return "has elements of another size";
   }
-  if (is_grad && (a->written || k->op->chunk == RT_NO_ID) &&
-      k->op->kind != RT_OP_REDUCE) {
+  if (is_grad && (a->written || rt_is_init(k->c->plan, k->op))) {
     return "is a gradient, which is only read, and in a step";
   }
   return at->offset == k->row->first * a->bytes ? NULL

@@ -18,9 +18,9 @@ static steprt_status check_unit(struct plan_check *c, uint32_t u, uint32_t first
       return rt_plan_bad(c, "unit %u: param %u does not exist", u, i);
     }
     if (p->param[i].unit != u || seen[i]) {
-      return rt_plan_bad(c, "unit %u: param %u '%s' %s", u, i,
-                         rt_show(p->param[i].name).text,
-                         seen[i] ? "stands in it twice" : "says that it is not in it");
+      return rt_plan_bad(
+          c, "unit %u: param %u '%s' %s", u, i, rt_show(p->param[i].name).text,
+          p->param[i].unit == u ? "stands in it twice" : "says that it is not in it");
     }
     seen[i] = true;
   }

@@ -1,5 +1,7 @@
 // program.json: a round trip to the byte, edited texts, mistakes named one by one.
 #include "plan/program_json.h"
+#include "support/edits.h"
+#include "support/golden.h"
 #include "support/hand_plan.h"
 
 #include <criterion/criterion.h>
@@ -50,4 +52,44 @@ Test(program_json, images_are_named_and_hashed) {
   cr_assert_str_eq(program->digest, h.program.digest);
   free(text);
   rt_program_free(program);
+}
+
+static const struct edit edits[] = {
+#define EDIT(from, to, says) {from, to, says},
+#include "bad_program_texts.def"
+#undef EDIT
+};
+
+Test(program_json, each_edit_is_named) {
+  struct hand h;
+  uint64_t n;
+  hand_make_cuda(&h);
+  char *text = rt_program_to_json(&h.program, &n);
+  cr_assert_not_null(text);
+  for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+    struct steprt_program *program;
+    char why[480] = "", *copy = edited(text, &edits[i]);
+    cr_expect_eq(
+        rt_program_from_json(copy, strlen(copy), &program, NULL, why, sizeof why),
+        STEPRT_BAD_INPUT);
+    cr_expect_null(program);
+    cr_expect_str_eq(why, edits[i].says, "row %d: %s", (int)i, why);
+    free(copy);
+  }
+  free(text);
+}
+
+// What a reviewer reads; also a seed of the fuzzer.
+Test(program_json, the_text_is_as_committed) {
+  struct hand h;
+  uint64_t n;
+  hand_make_cuda(&h);
+  char *text = rt_program_to_json(&h.program, &n);
+  cr_assert_not_null(text);
+  struct arena *a = arena_new(0);
+  struct str trouble =
+      golden_compare(a, "tests/data/program/hand.json", (struct str){text, n});
+  cr_assert_eq(trouble.n, 0, "%s", trouble.p);
+  arena_free(a);
+  free(text);
 }
