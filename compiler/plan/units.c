@@ -76,9 +76,9 @@ struct draft {
 };
 struct walker {
   struct plan_builder *b;
-  VEC(struct draft) draft; // by unit
-  uint32_t *next, *head;   // by parameter: the next of its unit; by unit: its first
-  uint32_t *open;          // by form: an open batch
+  struct draft *draft;   // by unit
+  uint32_t *next, *head; // by parameter: the next of its unit; by unit: its first
+  uint32_t *open;        // by form: an open batch
 };
 
 static bool fits(const struct unit *u, const struct unit *more) {
@@ -104,8 +104,8 @@ static bool rest_alike(const struct model_param *p, const struct model_param *q)
 static uint32_t find_batch(const struct walker *w, uint32_t form, uint32_t param) {
   const struct model_param *p = w->b->model->param;
   uint32_t u = w->open[form];
-  while (u != RT_NO_ID && !rest_alike(&p[w->draft.v[u].last], &p[param])) {
-    u = w->draft.v[u].next_batch;
+  while (u != RT_NO_ID && !rest_alike(&p[w->draft[u].last], &p[param])) {
+    u = w->draft[u].next_batch;
   }
   return u;
 }
@@ -113,17 +113,17 @@ static uint32_t find_batch(const struct walker *w, uint32_t form, uint32_t param
 static void add_unit(struct walker *w, struct unit u, uint32_t param) {
   struct draft d = {.last = param, .next_batch = RT_NO_ID};
   w->head[w->b->unit.n] = param;
+  w->draft[w->b->unit.n] = d;
   VEC_PUSH(w->b->arena, w->b->unit, u);
-  VEC_PUSH(w->b->arena, w->draft, d);
 }
 
 // Puts a new batch in the place of the full one, or in front of the form's chain.
 static void open_batch(struct walker *w, uint32_t form, uint32_t full) {
   uint32_t u = w->b->unit.n - 1, *at = &w->open[form];
   while (full != RT_NO_ID && *at != full) {
-    at = &w->draft.v[*at].next_batch;
+    at = &w->draft[*at].next_batch;
   }
-  w->draft.v[u].next_batch = full == RT_NO_ID ? *at : w->draft.v[full].next_batch;
+  w->draft[u].next_batch = full == RT_NO_ID ? *at : w->draft[full].next_batch;
   *at = u;
 }
 
@@ -136,8 +136,8 @@ static void add_param(struct walker *w, uint32_t param) {
   uint32_t batch = find_batch(w, u.form, param);
   if (batch != RT_NO_ID && fits(&w->b->unit.v[batch], &u)) {
     join(&w->b->unit.v[batch], &u);
-    w->next[w->draft.v[batch].last] = param;
-    w->draft.v[batch].last = param;
+    w->next[w->draft[batch].last] = param;
+    w->draft[batch].last = param;
     return;
   }
   add_unit(w, u, param);
@@ -159,6 +159,7 @@ bool plan_units(struct plan_builder *b) {
   struct walker w = {.b = b,
                      .next = ARENA_ARRAY(b->arena, uint32_t, b->program->n_params),
                      .head = ARENA_ARRAY(b->arena, uint32_t, n),
+                     .draft = ARENA_ARRAY(b->arena, struct draft, n),
                      .open = ARENA_ARRAY(b->arena, uint32_t, b->form.n)};
   for (uint32_t i = 0; i < b->form.n; i++) {
     w.open[i] = RT_NO_ID;
