@@ -4,8 +4,9 @@
 #include "tier/limits.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/mempolicy.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,17 +45,29 @@ bool rt_pages_on_node(void *at, uint64_t bytes, int32_t node, uint32_t *on,
   return *seen > 0;
 }
 
+// "BEGIN-END ..." in hex: the line that a mapping begins with.
+static bool is_mapping(const char *line, uintptr_t *begin, uintptr_t *end) {
+  char *dash, *space;
+  *begin = (uintptr_t)strtoull(line, &dash, 16);
+  if (dash == line || *dash != '-') {
+    return false;
+  }
+  *end = (uintptr_t)strtoull(dash + 1, &space, 16);
+  return *space == ' ';
+}
+
 bool rt_pages_huge_in(const char *smaps, const void *at, uint64_t bytes, uint64_t *huge) {
+  const char key[] = "AnonHugePages:"; // kB
   char line[RT_LINE];
   bool inside = false, found = false;
   FILE *f = fopen(smaps, "re");
   while (f && !found && rt_read_line(f, line)) {
     uintptr_t begin, end;
-    uint64_t kib;
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) {
+    if (is_mapping(line, &begin, &end)) {
       inside = begin <= (uintptr_t)at && (uintptr_t)at < end;
-    } else if (inside && sscanf(line, "AnonHugePages: %" SCNu64, &kib) == 1) {
-      *huge = kib * 1024 < bytes ? kib * 1024 : bytes; // a neighbour may share the entry
+    } else if (inside && strncmp(line, key, strlen(key)) == 0) {
+      uint64_t n = strtoull(line + strlen(key), NULL, 10) * 1024;
+      *huge = n < bytes ? n : bytes; // a neighbour may share the entry
       found = true;
     }
   }
