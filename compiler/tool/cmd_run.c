@@ -52,7 +52,7 @@ static enum exit_code read_options(struct run *r) {
   if (r->setup.in.model.n == 0) {
     r->setup.in.model = str_of(params);
   }
-  r->source.trace = args_has(&t->args, OPT_TRACE);
+  r->source.trace = args_has(&t->args, OPT_TRACE) || r->setup.in.names_cuda; // for times
   r->out_params = args_value(&t->args, OPT_OUT_PARAMS);
   r->out_state = args_value(&t->args, OPT_OUT_STATE);
   if (r->out_params != NULL && r->out_state != NULL &&
@@ -149,37 +149,32 @@ static enum exit_code write_results(struct run *r) {
   struct tensors all;
   enum exit_code code = EXIT_OK;
   if (r->out_params != NULL) {
-    session_tensors(&r->session, true, false, &all);
-    code = tensors_write(r->tool, &all, r->out_params);
+    code = session_tensors(&r->session, true, false, &all);
+    code = code == EXIT_OK ? tensors_write(r->tool, &all, r->out_params) : code;
   }
   if (r->out_state != NULL && code == EXIT_OK) {
-    session_tensors(&r->session, false, true, &all);
-    code = tensors_write(r->tool, &all, r->out_state);
+    code = session_tensors(&r->session, false, true, &all);
+    code = code == EXIT_OK ? tensors_write(r->tool, &all, r->out_state) : code;
   }
   return code != EXIT_OK ? code : run_trace_write(r->tool, r->session.rt, r->driver.plan);
 }
 
-static struct str target_name(struct run *r) {
-  if (r->session.gpu != NULL) {
-    return str_of(r->driver.step->target);
-  }
-  bool native = r->setup.in.cpu.n == 0 || str_is(r->setup.in.cpu, "native");
-  return str_fmt(r->tool->arena, "cpu:%.*s",
-                 STR_FMT(native ? cpu_host_name(r->tool->arena) : r->setup.in.cpu));
-}
-
 // Digests stand alone on standard output, so that two runs can be compared as they are; the tables then are messages.
-static void print_results(struct run *r) {
+static enum exit_code print_results(struct run *r) {
   struct tool *t = r->tool;
   struct run_numbers *n = &r->numbers;
-  n->copy = r->session.gpu != NULL ? 0 : copy_seconds(r->session.team, n->bytes);
-  struct str target = target_name(r);
-  if (args_has(&t->args, OPT_DIGEST)) {
-    out_str(t, digest_text(&r->session));
+  n->copy = r->session.on_gpu ? 0 : copy_seconds(r->session.team, n->bytes);
+  struct str target = job_target_name(t->arena, &r->setup.in, r->driver.step);
+  struct str digests = STR("");
+  enum exit_code code =
+      args_has(&t->args, OPT_DIGEST) ? digest_text(&r->session, &digests) : EXIT_OK;
+  if (code != EXIT_OK) {
+    return code;
   }
+  out_str(t, digests);
   if (args_has(&t->args, OPT_JSON)) {
     out_str(t, run_json(t->arena, &r->driver, target, n));
-    return;
+    return EXIT_OK;
   }
   struct str rules = run_rules_text(t->arena, &r->driver, target, n->threads);
   struct str times = run_times_text(t->arena, n, r->driver.step->clips);
@@ -194,6 +189,7 @@ static void print_results(struct run *r) {
   } else {
     out_str(t, tables);
   }
+  return EXIT_OK;
 }
 
 // What the back end chose where the spec leaves the choice.
@@ -218,15 +214,9 @@ static enum exit_code step_and_report(struct run *r) {
   }
   code = run_steps(r);
   if (code == EXIT_OK) {
-    code = session_fetch(&r->session);
-  }
-  if (code == EXIT_OK) {
     code = write_results(r);
   }
-  if (code == EXIT_OK) {
-    print_results(r);
-  }
-  return code;
+  return code == EXIT_OK ? print_results(r) : code;
 }
 
 enum exit_code cmd_run(struct tool *t) {

@@ -123,10 +123,13 @@ static void put_sorted(struct buf *b, struct lines *l) {
   }
 }
 
-struct str digest_text(struct session *s) {
+enum exit_code digest_text(struct session *s, struct str *out) {
   struct arena *a = s->tool->arena;
   struct tensors all;
-  session_tensors(s, true, true, &all);
+  enum exit_code code = session_tensors(s, true, true, &all);
+  if (code != EXIT_OK) {
+    return code;
+  }
   char(*hex)[65] = arena_array(a, all.v.n, 65, 1);
   struct digest_job job = {&all, hex};
   rt_team_run(s->team, all.v.n, digest_one, &job);
@@ -142,5 +145,6 @@ struct str digest_text(struct session *s) {
   }
   put_sorted(&b, &counts);
   put_sorted(&b, &hosts);
-  return buf_done(&b);
+  *out = buf_done(&b);
+  return EXIT_OK;
 }

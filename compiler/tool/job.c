@@ -2,6 +2,8 @@
 #include "tool/job.h"
 #include "tool/plan_options.h"
 
+#include "emit/cuda_device.h"
+
 #include <string.h>
 
 static const struct setting *settings(struct tool *t, enum option_id o, uint32_t *n) {
@@ -16,15 +18,27 @@ static const struct setting *settings(struct tool *t, enum option_id o, uint32_t
   return all.v;
 }
 
+// What runs steps takes the GPU where there is one.
+static void default_target(struct tool *t, struct driver_input *in) {
+  struct str why;
+  if (t->args.command == CMD_RUN) {
+    in->arch = cuda_device_arch(t->arena, 0, &why);
+    in->names_cuda = in->arch.n != 0;
+  }
+}
+
 static enum exit_code target(struct tool *t, struct driver_input *in) {
   const char *text = args_value(&t->args, OPT_TARGET);
   struct str why;
+  if (text == NULL) {
+    default_target(t, in);
+  }
   if (text != NULL && !driver_read_target(t->arena, str_of(text), in, &why)) {
     return usage_error(t, why);
   }
   if (in->names_cuda && t->args.command == CMD_VERIFY) {
-    say(t, "the CUDA target is not verified in this version; cpu and cpu:NAME are");
-    return EXIT_ENVIRONMENT;
+    return usage_error(t, STR("`stepc verify` starts from the CPU and compares the GPU "
+                              "with it where there is one; leave --target cuda out"));
   }
   return EXIT_OK;
 }
@@ -67,6 +81,14 @@ enum exit_code job_setup(struct tool *t, struct job_setup *s) {
   s->in.log = (struct pass_log){after_pass, s};
   enum exit_code code = plan_options_read(t, &s->in.plan);
   return code != EXIT_OK ? code : target(t, &s->in);
+}
+
+struct str job_target_name(struct arena *a, const struct driver_input *in,
+                           const struct steprt_program *program) {
+  bool native = in->cpu.n == 0 || str_is(in->cpu, "native");
+  return in->names_cuda
+             ? str_of(program->target)
+             : str_fmt(a, "cpu:%s", native ? cpu_host_name(a).p : str_cstr(a, in->cpu));
 }
 
 enum exit_code job_failed(struct tool *t, const struct driver *d) {

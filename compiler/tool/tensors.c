@@ -27,6 +27,14 @@ struct shape state_shape(enum cls c, const struct shape *s) {
   return out;
 }
 
+static void add_tensor(struct session *s, struct tensor t, struct tensors *out) {
+  t.numel = shape_numel(&t.shape);
+  if (t.data == NULL && t.numel != 0 && out->unread.n == 0) {
+    out->unread = t.name;
+  }
+  VEC_PUSH(s->tool->arena, out->v, t);
+}
+
 static void add_states(struct session *s, uint32_t param, struct tensors *out) {
   const struct model_param *p = &s->model->param[param];
   const struct rule *rule = s->job->rule[s->job->param[param].rule];
@@ -40,8 +48,7 @@ static void add_states(struct session *s, uint32_t param, struct tensors *out) {
                        .data = session_state(s, param, state->name),
                        .storage = state->storage,
                        .shape = state_shape(state->cls, &p->shape)};
-    t.numel = shape_numel(&t.shape);
-    VEC_PUSH(s->tool->arena, out->v, t);
+    add_tensor(s, t, out);
   }
 }
 
@@ -49,17 +56,17 @@ static bool has_rule(const struct job *job, uint32_t param) {
   return job->param[param].rule != UINT32_MAX;
 }
 
-void session_tensors(struct session *s, bool params, bool states, struct tensors *out) {
+enum exit_code session_tensors(struct session *s, bool params, bool states,
+                               struct tensors *out) {
   *out = (struct tensors){0};
   for (uint32_t i = 0; i < s->model->n_params; i++) {
     const struct model_param *p = &s->model->param[i];
     if (params && s->param[i] != NULL) {
       struct tensor t = {.name = p->name,
-                         .data = s->param[i],
+                         .data = session_param(s, i),
                          .storage = p->dtype,
-                         .shape = p->shape,
-                         .numel = shape_numel(&p->shape)};
-      VEC_PUSH(s->tool->arena, out->v, t);
+                         .shape = p->shape};
+      add_tensor(s, t, out);
     }
     if (states && has_rule(s->job, i)) {
       add_states(s, i, out);
@@ -68,6 +75,11 @@ void session_tensors(struct session *s, bool params, bool states, struct tensors
   if (out->v.n != 0) {
     qsort(out->v.v, out->v.n, sizeof *out->v.v, by_name);
   }
+  if (out->unread.n != 0) {
+    say(s->tool, "cannot read `%s`: %s", str_escape(s->tool->arena, out->unread).p,
+        str_escape(s->tool->arena, str_of(steprt_error(s->rt))).p);
+  }
+  return out->unread.n != 0 ? EXIT_ENVIRONMENT : EXIT_OK;
 }
 
 static int str_order(const void *a, const void *b) {

@@ -13,10 +13,13 @@ struct tensor { // a parameter, or a state as PARAMETER/STATE
 };
 struct tensors {
   VEC(struct tensor) v;
+  struct str unread; // the first that could not be brought to the host; empty: none
 };
 
-// Parameters that have values, then (with `states`) device states; sorted by name, bytewise.
-void session_tensors(struct session *s, bool params, bool states, struct tensors *out);
+// Parameters that have values, then (with `states`) device states; sorted by name, bytewise. What lies on a GPU is
+// copied onto the tool's arena; EXIT_ENVIRONMENT, said, where that fails.
+enum exit_code session_tensors(struct session *s, bool params, bool states,
+                               struct tensors *out);
 // Shape of a state of class `c` of a parameter of shape `s`.
 struct shape state_shape(enum cls c, const struct shape *s);
 
@@ -25,7 +28,7 @@ bool session_names_collide(struct tool *t, const struct job *job);
 
 // `sha256  NAME` lines over little-endian bytes with all NaNs made equal; then `count N  NAME` and
 // `host VALUE  NAME/STATE` lines, sorted alike.
-struct str digest_text(struct session *s);
+enum exit_code digest_text(struct session *s, struct str *out);
 // Do two tensors hold the same bits, all NaNs being one value? The first element that differs, else numel.
 uint64_t tensor_differs(const struct tensor *a, const struct tensor *b);
 

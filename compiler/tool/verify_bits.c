@@ -16,7 +16,7 @@ enum exit_code verify_digests(struct verify *v, const struct steprt_program *pro
     }
   }
   if (code == EXIT_OK) {
-    *out = digest_text(&s);
+    code = digest_text(&s, out);
   }
   session_close(&s);
   return code;
