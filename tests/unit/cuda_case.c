@@ -2,6 +2,7 @@
 #include "cuda_case.h"
 
 #include "fake_cuda.h"
+#include "fake_kernels.h"
 
 #include <string.h>
 
@@ -9,7 +10,58 @@ const uint64_t case_sizes[CASE_PARAMS] = {5000, 70001, 64, 3, 9000, 12288};
 static const char *const names[CASE_PARAMS] = {"a.w", "b.w", "frozen",
                                                "c.w", "d.w", "e.w"};
 
+// ---- arithmetic. Scalars as the host makes them; a clip's place holds the clip.
+
+static void step(void *const *ptr, const float *s, uint64_t begin, uint64_t end) {
+  float *p = ptr[0], *m = ptr[2];
+  const float *g = ptr[1];
+  for (uint64_t i = begin; i < end; i++) {
+    m[i] = s[1] * m[i] + s[2] * g[i];
+    p[i] = p[i] - s[0] * m[i];
+  }
+}
+
+static void momentum(void *const *ptr, const float *s, uint64_t begin, uint64_t end) {
+  const float *g = ptr[0];
+  float *m = ptr[1], *u = ptr[2];
+  for (uint64_t i = begin; i < end; i++) {
+    m[i] = s[0] * m[i] + s[1] * g[i];
+    u[i] = m[i] * 0.5f;
+  }
+}
+
+static void update(void *const *ptr, const float *s, uint64_t begin, uint64_t end) {
+  float *p = ptr[0];
+  const float *u = ptr[1];
+  for (uint64_t i = begin; i < end; i++) {
+    p[i] = p[i] - s[0] * u[i];
+  }
+}
+
+static void init(void *const *ptr, const float *s, uint64_t begin, uint64_t end) {
+  (void)s;
+  memcpy((float *)ptr[1] + begin, (const float *)ptr[0] + begin,
+         (end - begin) * sizeof(float));
+}
+
+static const rt_map_fn functions[CASE_KERNELS] = {[CASE_STEP] = step,
+                                                  [CASE_MOMENTUM] = momentum,
+                                                  [CASE_UPDATE] = update,
+                                                  [CASE_INIT] = init};
+
+rt_map_fn cuda_case_map(uint32_t kernel) {
+  return functions[kernel];
+}
+
+void cuda_case_register(const struct cuda_case *c) {
+  fake_kernels_register(&c->program, functions);
+}
+
+// ---- the program
+
 static const char image[] = FAKE_IMAGE;
+static const uint32_t step_scalars[] = {0, 1, RT_SCALAR_CLIP},
+                      momentum_scalars[] = {0, RT_SCALAR_CLIP}, update_scalars[] = {2};
 
 // Rule 0: param, grad, m (m starts as a copy of param). Rule 1: u = m' (grad, m, u), then (param, u).
 static const struct rt_tensor step_tensors[] = {
@@ -30,14 +82,19 @@ static const struct rt_tensor init_tensors[] = {
     {RT_TENSOR_PARAM, 0, RT_F32, true, false},
     {RT_TENSOR_STATE, 0, RT_F32, false, true},
 };
-static const struct rt_phase phases_0[] = {
-    {.kind = RT_PHASE_MAP, .kernel = CASE_STEP, .tensor = step_tensors, .n_tensors = 3}};
+static const struct rt_phase phases_0[] = {{.kind = RT_PHASE_MAP,
+                                            .kernel = CASE_STEP,
+                                            .scalar = step_scalars,
+                                            .tensor = step_tensors,
+                                            .n_tensors = 3}};
 static const struct rt_phase phases_1[] = {{.kind = RT_PHASE_MAP,
                                             .kernel = CASE_MOMENTUM,
+                                            .scalar = momentum_scalars,
                                             .tensor = momentum_tensors,
                                             .n_tensors = 3},
                                            {.kind = RT_PHASE_MAP,
                                             .kernel = CASE_UPDATE,
+                                            .scalar = update_scalars,
                                             .tensor = update_tensors,
                                             .n_tensors = 2}};
 static const struct rt_phase init_0[] = {

@@ -38,7 +38,7 @@ struct cuda_case {
 // cut at multiples of 4096.
 void cuda_case_make(struct cuda_case *c, uint32_t slots, uint64_t elements);
 // Registers what the program's kernels do with the fake driver.
-void cuda_case_register(void);
+void cuda_case_register(const struct cuda_case *c);
 
 // One kernel's arithmetic on elements [begin, end), as rt_map_fn; ptr of all tensors in order, with the gradient.
 rt_map_fn cuda_case_map(uint32_t kernel);

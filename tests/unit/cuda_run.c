@@ -16,9 +16,9 @@ float run_value(uint64_t seed, uint64_t i) {
 void run_start(struct run *r, uint64_t seed, uint32_t slots, uint64_t elements) {
   setenv("STEPC_LIBRARY_PATH", STEPC_BUILD_DIR "/fake-cuda", 1);
   fake_cuda_reset(seed);
-  cuda_case_register();
   *r = (struct run){0};
   cuda_case_make(&r->c, slots, elements);
+  cuda_case_register(&r->c);
   r->rt.program = &r->c.program;
   r->rt.plan = &r->c.plan;
   r->rt.counters.size = sizeof r->rt.counters;

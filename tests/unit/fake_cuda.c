@@ -268,6 +268,10 @@ void fake_cuda_hide(const char *symbol) {
   fake.hidden = symbol;
 }
 
+void fake_cuda_trust(void) {
+  fake.trusts = true;
+}
+
 void fake_cuda_set_version(int version) {
   fake.version = version;
 }

@@ -30,6 +30,8 @@ FAKE_API void fake_cuda_register(const struct fake_kernel *k); // must stay
 FAKE_API void fake_cuda_fail(const char *symbol, uint64_t call, int error);
 FAKE_API void fake_cuda_hide(
     const char *symbol); // cuGetProcAddress does not find it; NULL: all are there
+// Addresses that the driver does not know count as memory of device 0.
+FAKE_API void fake_cuda_trust(void);
 FAKE_API void fake_cuda_set_version(int version);
 FAKE_API void fake_cuda_set_free(size_t bytes);        // of each device
 FAKE_API uint64_t fake_cuda_calls(const char *symbol); // since reset

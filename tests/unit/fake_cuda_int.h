@@ -62,6 +62,7 @@ struct fake {
   char context[FAKE_DEVICES]; // their addresses are the contexts
   void *stack[FAKE_DEPTH];
   uint32_t depth, retained;
+  bool trusts;
   const struct fake_kernel *kernel[FAKE_KERNELS];
   uint32_t n_kernels;
   struct fake_stream *stream[FAKE_STREAMS], standard[FAKE_DEVICES];

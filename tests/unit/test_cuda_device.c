@@ -22,8 +22,8 @@ static float clip_of(const void *const *grads, bool *skip) {
     }
   }
   *skip = !isfinite(sum);
-  double norm = sqrt(sum);
-  return norm > bound ? (float)(bound / norm) : 1;
+  double factor = bound / (sqrt(sum) + 1e-6);
+  return (float)(factor > 1 ? 1 : factor);
 }
 
 static void reference_step(struct answer *a, uint32_t step, float *const *grad,
