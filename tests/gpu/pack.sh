@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Gathers what tests/gpu/run.sh needs on a machine with a GPU into build/gpu.tar.xz: the test launcher with LLVM inside,
-# the cubins that `stepc emit` makes for ARCH (sm_90a), specs, models and a serial BLAS. That machine needs libc and the
-# CUDA driver alone.
+# Gathers what tests/gpu/run.sh needs on a machine with a GPU into build/gpu.tar.xz: the test programs with LLVM inside,
+# the cubins that `stepc emit` makes for ARCH (sm_90a), specs, models and a serial BLAS; and the kernels that
+# tests/bench/gpu.py measures. That machine needs libc and the CUDA driver alone.
 #   tests/gpu/pack.sh [ARCH]
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
-arch=${1:-sm_90a} work=build/gpu-pack
+arch=${1:-sm_90a} work=build/gpu-pack programs=(gpu_launch gpu_kernel gpu_step)
 
 setup_packages "${setup_build_packages[@]}"
 setup_nvrtc
-setup_build portable OFF stepc gpu_launch
+setup_build portable OFF stepc "${programs[@]}"
 
 # The loader's name for a BLAS that the CPU target takes, and where it lies.
 find_blas() {
@@ -18,8 +18,8 @@ find_blas() {
 }
 
 rm -rf "$work"
-mkdir -p "$work/tests/models" "$work/lib" "$work/cubins"
-strip -o "$work/gpu_launch" build/portable/gpu_launch
+mkdir -p "$work/tests/models" "$work/lib" "$work/cubins" "$work/bench"
+for program in "${programs[@]}"; do strip -o "$work/$program" "build/portable/$program"; done
 # cJSON is in it where the distribution has it as an archive, else goes along.
 ldd build/portable/gpu_launch | sed -n 's/.*=> \(.*cjson[^ ]*\) .*/\1/p' | xargs -r -I{} cp -L {} "$work/lib/"
 cp -L "$(find_blas)" "$work/lib/"
@@ -28,13 +28,26 @@ cp tests/models/*.json "$work/tests/models/"
 sed -e 's/"shape"/"dtype": "bf16", "shape"/' -e 's/"name": "gpt2-124m"/"name": "gpt2-124m-bf16"/' \
   tests/models/gpt2-124m.json >"$work/tests/models/gpt2-124m-bf16.json"
 
-# CASE(name, "spec", "model", ...) of cases.def.
-sed -n 's/^CASE(\([a-z0-9_]*\), "\([^"]*\)", "\([^"]*\)".*/\1 \2 \3/p' tests/gpu/cases.def |
-  while read -r name spec model; do
-    build/portable/stepc emit "$work/$spec" --model "$work/$model" --target "cuda:$arch" --emit=cubin \
-      -o "$work/cubins/$name" >"$work/cubins/$name.txt"
-  done
+sed -e 's/"dtype": "bf16"/"dtype": "bf16", "grad": "f16"/' tests/models/tiny-bf16.json >"$work/tests/models/tiny-f16.json"
+
+# emit SPEC MODEL FOLDER KINDS
+emit() { build/portable/stepc emit "$1" --model "$2" --target "cuda:$arch" "--emit=$4" -o "$3" >"$3.txt"; }
+
+# CASE(name, "spec", "model", ...) of cases.def and kernel_cases.def.
+sed -n 's/^\(KERNEL_\)\{0,1\}CASE(\([a-z0-9_]*\), "\([^"]*\)", "\([^"]*\)".*/\2 \3 \4/p' tests/gpu/cases.def tests/gpu/kernel_cases.def |
+  while read -r name spec model; do emit "$work/$spec" "$work/$model" "$work/cubins/$name" cubin; done
 cat "$work"/cubins/*.txt
+
+# bench NAME SPEC PARAMETER GRADIENT
+bench() {
+  printf '{ "format": "stepc-model/1", "name": "bench",\n  "params": [ { "name": "w", "shape": [64, 64], "dtype": "%s", "grad": "%s" } ] }\n' \
+    "$3" "$4" >"$work/bench/$1.json"
+  emit "$2" "$work/bench/$1.json" "$work/bench/$1" cuda,cubin
+}
+bench f32 tests/bench/clip.opt f32 f32
+bench mixed specs/adamw.opt f32 bf16
+bench bf16 tests/bench/adamw_bf16.opt bf16 bf16
+git rev-parse --short HEAD >"$work/bench/commit" 2>/dev/null || echo unknown >"$work/bench/commit"
 
 tar -C "$work" -cf - . | xz -T0 -6 >build/gpu.tar.xz
 ls -l build/gpu.tar.xz
