@@ -3,7 +3,9 @@
 #include "stepc.h"
 #include "steprt.h"
 
-#include "plan/program.h"
+#include "plan/bundle.h"
+#include "plan/plan.h"
+#include "tempdir.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -501,5 +503,43 @@ Test(libstepc, cuda_programs_hold_their_code) {
   cr_assert_eq(p->n_ortho, 1);
   cr_expect_neq(p->ortho->kernel[RT_ORTHO_SCALE], RT_NO_ID);
   cr_expect_eq(p->ortho->kernel[RT_ORTHO_FACTOR], RT_NO_ID);
+  stepc_program_free(p);
+}
+
+// The bundle of a program is the program: the same digest, code and plan.
+Test(libstepc, writes_bundles_of_cuda_programs) {
+  struct tempdir dir = tempdir_new();
+  char path[400], why[480] = "";
+  struct stepc_job job = {.size = sizeof job,
+                          .spec = "specs/gpt.opt",
+                          .model = "tests/models/tiny.json",
+                          .target = "cuda:sm_90a"};
+  struct steprt_program *p = compile(&job);
+  struct rt_bundle *b;
+  cr_assert_eq(stepc_program_write(p, tempdir_join(&dir, "bundle", path)), STEPC_OK, "%s",
+               stepc_program_error(p));
+  cr_assert_eq(rt_bundle_read(path, &b, why, sizeof why), STEPRT_OK, "%s", why);
+  cr_expect_str_eq(b->program->digest, p->digest);
+  cr_expect_str_eq(b->program->plan->digest, p->plan->digest);
+  cr_expect(memcmp(b->program->kernel[0].image, p->kernel[0].image,
+                   p->kernel[0].image_bytes) == 0);
+  rt_bundle_free(b);
+  cr_expect_eq(stepc_program_write(p, "/nowhere/bundle"), STEPC_IO);
+  cr_expect_neq(*stepc_program_error(p), '\0');
+  stepc_program_free(p);
+  tempdir_remove(&dir);
+}
+
+Test(libstepc, refuses_to_write_what_is_no_bundle) {
+  struct stepc_job job = text_job(SGD);
+  struct steprt_program *p = compile(&job);
+  cr_expect_eq(stepc_program_write(p, "/tmp/never"), STEPC_BAD_ARGUMENT);
+  cr_expect(strstr(stepc_program_error(p), "machine code for the CPU") != NULL);
+  cr_expect_eq(stepc_program_write(p, NULL), STEPC_BAD_ARGUMENT);
+  cr_expect_eq(stepc_program_write(NULL, "/tmp/never"), STEPC_BAD_ARGUMENT);
+  stepc_program_free(p);
+  job.spec_text = "spec 2\n";
+  cr_assert_neq(stepc_compile(&job, &p), STEPC_OK);
+  cr_expect_eq(stepc_program_write(p, "/tmp/never"), STEPC_BAD_ARGUMENT);
   stepc_program_free(p);
 }
