@@ -160,8 +160,8 @@ STEPRT_API steprt_status steprt_state_set(struct steprt *rt, uint32_t param,
                                           const char *name, const void *from,
                                           uint64_t bytes);
 
-/* Looking inside, for tools and tests: buffers by index, see struct steprt_program. */
-STEPRT_API void *steprt_buffer(const struct steprt *rt, uint32_t buffer);
+/* Host states by their place among those of the parameter's rule, and counts; they wait for the last step where the
+ * recipe skips. */
 STEPRT_API double steprt_host_state(struct steprt *rt, uint32_t param, uint32_t slot);
 STEPRT_API uint64_t steprt_count(struct steprt *rt,
                                  uint32_t param); /* real updates so far */

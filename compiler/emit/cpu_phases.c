@@ -1,5 +1,5 @@
 // The phases of a rule as data for the planner and the runtime: which kernel, which tensors, which scalars.
-#include "emit/cpu_ops.h"
+#include "emit/cpu_plan.h"
 
 static uint32_t device_state(const struct ir *ir, uint32_t state) {
   uint32_t device = 0;
@@ -60,17 +60,64 @@ static struct rt_tensor tensor_of_temp(const struct phases *ph, uint32_t temp) {
   return out;
 }
 
+static void note_form(struct planner *p, const struct ir_iteration *it) {
+  if (it->form == FORM_AUTO) {
+    struct str note =
+        str_fmt(p->arena, "iteration `%.*s`: form auto is standard on the cpu target",
+                STR_FMT(it->name));
+    VEC_PUSH(p->arena, p->plan->note, note);
+  }
+}
+
+// The iteration of the program that stands for it, added where it is new.
+static uint32_t find_iteration(struct planner *p, const struct ir_iteration *it) {
+  const char *name = str_cstr(p->arena, it->name);
+  for (uint32_t i = 0; i < p->iteration.n; i++) {
+    if (str_eq(str_of(p->iteration.v[i].name), it->name)) {
+      return i;
+    }
+  }
+  note_form(p, it);
+  double(*abc)[3] = arena_array(p->arena, it->n_steps, sizeof *abc, _Alignof(double));
+  for (uint32_t i = 0; i < it->n_steps; i++) {
+    abc[i][0] = it->step[i].a;
+    abc[i][1] = it->step[i].b;
+    abc[i][2] = it->step[i].c;
+  }
+  struct rt_iteration out = {.name = name,
+                             .norm =
+                                 it->norm == NORM_AOL ? RT_NORM_AOL : RT_NORM_FROBENIUS,
+                             .norm_in_f32 = it->norm_in_f32,
+                             .safety = it->safety,
+                             .eps = it->eps,
+                             .floor = it->floor,
+                             .compute = it->compute,
+                             .n_steps = it->n_steps,
+                             .abc = (const double(*)[3])abc};
+  VEC_PUSH(p->arena, p->iteration, out);
+  return p->iteration.n - 1;
+}
+
+static struct ir_ref ortho_of(const struct phases *ph, const struct phase *phase) {
+  for (uint32_t i = 0; i < phase->n_ins; i++) {
+    if (ir_at(ph->ir, phase->ins[i])->op == IR_ORTHO) {
+      return phase->ins[i];
+    }
+  }
+  return IR_NONE;
+}
+
 static struct rt_phase ortho_phase(struct planner *p, const struct phases *ph,
                                    uint32_t phase) {
   const struct phase *m = &ph->phase[phase];
-  struct ir_ref ortho = cpu_ortho_of(ph, m);
+  struct ir_ref ortho = ortho_of(ph, m);
   struct rt_tensor *tensor = ARENA_ARRAY(p->arena, struct rt_tensor, 2);
   struct rt_phase out = {.kind = RT_PHASE_ORTHO, .tensor = tensor, .n_tensors = 2};
   if (ortho.i == IR_NONE_INDEX || m->n_temp_in != 1 || m->n_temp_out != 1) {
     *p->ice = STR("a matrix phase is not one orthogonalize");
     return out;
   }
-  out.kernel = cpu_find_iteration(p, &ph->ir->iteration.v[ir_at(ph->ir, ortho)->index]);
+  out.kernel = find_iteration(p, &ph->ir->iteration.v[ir_at(ph->ir, ortho)->index]);
   tensor[0] = tensor_of_temp(ph, m->temp_in[0]);
   tensor[0].read = true;
   tensor[1] = tensor_of_temp(ph, m->temp_out[0]);

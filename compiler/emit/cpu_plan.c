@@ -1,5 +1,5 @@
-// Parameters, buffers, rules and hypers of the program. Its operations are in cpu_waves.c.
-#include "emit/cpu_ops.h"
+// Parameters, rules and hypers of the program. Phases are in cpu_phases.c.
+#include "emit/cpu_plan.h"
 
 #include "file/sha256.h"
 
@@ -7,27 +7,7 @@ static const char *cstr(const struct planner *p, struct str s) {
   return str_cstr(p->arena, s);
 }
 
-static uint32_t add_buffer(struct planner *p, struct rt_buffer b) {
-  VEC_PUSH(p->arena, p->buffer, b);
-  return p->buffer.n - 1;
-}
-
 // ---- parameters
-
-static void add_states(struct planner *p, uint32_t index, const struct ir *ir) {
-  struct rt_param *param = &p->param[index];
-  param->first_state = p->buffer.n;
-  for (uint32_t s = 0; s < ir->n_states; s++) {
-    if (!ir->state[s].is_host) {
-      add_buffer(p, (struct rt_buffer){.kind = RT_BUF_STATE,
-                                       .storage = ir->state[s].storage,
-                                       .param = index,
-                                       .numel = param->numel,
-                                       .name = cstr(p, ir->state[s].name)});
-      param->n_states++;
-    }
-  }
-}
 
 static void add_param(struct planner *p, uint32_t index) {
   const struct model_param *m = &p->j->job->model->param[index];
@@ -40,25 +20,10 @@ static void add_param(struct planner *p, uint32_t index) {
                              .grad = rule != UINT32_MAX ? p->j->job->rule[rule]->grad
                                                         : m->grad,
                              .active = rule != UINT32_MAX,
-                             .rule = rule,
-                             .param_buffer = UINT32_MAX,
-                             .grad_buffer = UINT32_MAX};
+                             .rule = rule};
   for (uint32_t d = 0; d < m->shape.rank; d++) {
     param->dim[d] = m->shape.dim[d];
   }
-  if (!param->active) {
-    return;
-  }
-  struct rt_buffer b = {.kind = RT_BUF_PARAM,
-                        .storage = m->dtype,
-                        .param = index,
-                        .numel = param->numel,
-                        .name = param->name};
-  param->param_buffer = add_buffer(p, b);
-  b.kind = RT_BUF_GRAD;
-  b.storage = p->j->job->rule[rule]->grad;
-  param->grad_buffer = add_buffer(p, b);
-  add_states(p, index, p->j->ir[rule]);
 }
 
 // ---- rules and hypers
@@ -202,20 +167,16 @@ struct cpu_plan *cpu_plan_build(struct arena *a, const struct job_ir *j,
   for (uint32_t i = 0; i < job->model->n_params; i++) {
     add_param(&p, i);
   }
-  cpu_plan_ops(&p);
+  for (uint32_t i = 0; i < job->n_rules; i++) {
+    p.maps[i] = kernels_of_rule(&plan->kernels, j->phases[i], ice);
+  }
   for (uint32_t i = 0; i < job->n_rules; i++) {
     cpu_set_phases(&p, i, &p.rule[i]);
   }
   set_kernels(plan);
   s->param = p.param;
   s->n_params = job->model->n_params;
-  s->buffer = p.buffer.v;
-  s->n_buffers = p.buffer.n;
   s->iteration = p.iteration.v;
   s->n_iterations = p.iteration.n;
-  s->init = p.init.v;
-  s->n_init = p.init.n;
-  s->op = p.op.v;
-  s->n_ops = p.op.n;
   return plan;
 }

@@ -30,14 +30,14 @@ struct planner {
   const struct job_ir *j;
   struct arena *arena;
   struct str *ice;
-  VEC(struct rt_buffer) buffer;
-  VEC(struct rt_wave_op) op, init;
   VEC(struct rt_iteration) iteration;
   struct rt_param *param;
   struct rt_rule *rule;
   uint32_t **out_of;         // by rule, by IR index: 1 + scalar of the rule
   struct rule_kernels *maps; // by rule
 };
-void cpu_plan_ops(struct planner *p); // cpu_waves.c
+// Phases, states and temporaries of a rule; its kernels must be known.
+void cpu_set_phases(struct planner *p, uint32_t rule,
+                    struct rt_rule *out); // cpu_phases.c
 
 #endif

@@ -20,8 +20,8 @@ static steprt_status check_grads(struct steprt *rt, const struct steprt_step *in
                        rt_show(v->name).text, in->grads[i]);
     }
   }
-  bool asks = rt->plan && rt->class->check;
-  return asks ? rt->class->check(rt->device, in->grads, in->stream) : STEPRT_OK;
+  return rt->class->check ? rt->class->check(rt->device, in->grads, in->stream)
+                          : STEPRT_OK;
 }
 
 static steprt_status clip_bound(struct steprt *rt, double *bound) {
@@ -40,7 +40,7 @@ static steprt_status clip_bound(struct steprt *rt, double *bound) {
 
 steprt_status rt_settle(struct steprt *rt) {
   struct rt_verdict v;
-  if (rt->measured || rt->failed || !rt->plan) {
+  if (rt->measured || rt->failed) {
     return rt->failed ? STEPRT_FAILED : STEPRT_OK;
   }
   RT_TRY(rt_checked(rt, rt->class->verdict(rt->device, &v)));
@@ -104,12 +104,10 @@ static steprt_status begin(struct steprt *rt, const struct steprt_step *in, doub
   RT_TRY(check_grads(rt, in));
   RT_TRY(rt_hypers_check(rt));
   RT_TRY(clip_bound(rt, &bound));
-  if (rt->plan) {
-    RT_TRY(finish_last(rt));
-  }
+  RT_TRY(finish_last(rt));
   rt->begun = now;
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
-  RT_TRY(rt->plan ? start(rt, in, bound) : rt_old_begin(rt, in->grads, bound));
+  RT_TRY(start(rt, in, bound));
   rt->mode = RT_MODE_BEGUN;
   return STEPRT_OK;
 }

@@ -6,8 +6,7 @@
 // Of this rank's shard; 0 where the parameter is not updated here.
 static uint64_t bytes_of(const struct steprt *rt, uint32_t i) {
   const struct rt_param *v = &rt->program->param[i];
-  uint64_t numel = rt->plan ? rt->plan->param[i].numel : v->numel;
-  return v->active ? numel * rt_storage_bytes(v->storage) : 0;
+  return v->active ? rt->plan->param[i].numel * rt_storage_bytes(v->storage) : 0;
 }
 
 static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
@@ -23,8 +22,7 @@ static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
                      rt_show(v->name).text, at);
   }
   if (bytes && bytes[i] != bytes_of(rt, i)) {
-    return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
-                     "parameter '%s' has %llu bytes, not %llu",
+    return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter '%s' has %llu bytes, not %llu",
                      rt_show(v->name).text, (unsigned long long)bytes[i],
                      (unsigned long long)bytes_of(rt, i));
   }
@@ -83,7 +81,7 @@ static steprt_status bind(struct steprt *rt, void *const *params, const uint64_t
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "bind: no parameters");
   }
   RT_TRY(check_params(rt, params, bytes));
-  RT_TRY(rt->plan ? rt->class->bind(rt->device, params) : rt_old_bind(rt, params));
+  RT_TRY(rt->class->bind(rt->device, params));
   rt->report = (struct steprt_report){.size = sizeof rt->report, .clip_factor = 1};
   rt->measured = rt->waited = true;
   rt->mode = RT_MODE_BOUND;

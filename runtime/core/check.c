@@ -1,4 +1,4 @@
-// Tables: buffers, kernels, host code, hypers, rules, parameters, iterations.
+// Tables: kernels, host code, hypers, rules, parameters, iterations.
 #include "core/check.h"
 
 #include "core/hostcode.h"
@@ -16,42 +16,17 @@ static steprt_status check_tables(struct steprt *rt, const struct steprt_program
     const void *table;
     uint64_t n;
   } rows[] = {
-      {"param", p->param, p->n_params},    {"buffer", p->buffer, p->n_buffers},
-      {"kernel", p->kernel, p->n_kernels}, {"rule", p->rule, p->n_rules},
-      {"hyper", p->hyper, p->n_hypers},    {"iteration", p->iteration, p->n_iterations},
-      {"init", p->init, p->n_init},        {"op", p->op, p->n_ops},
+      {"param", p->param, p->n_params},
+      {"kernel", p->kernel, p->n_kernels},
+      {"rule", p->rule, p->n_rules},
+      {"hyper", p->hyper, p->n_hypers},
+      {"iteration", p->iteration, p->n_iterations},
       {"clip", p->clip, p->n_clip},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (rows[i].n > 0 && !rows[i].table) {
       return BAD("table %s has %llu entries and no address", rows[i].name,
                  (unsigned long long)rows[i].n);
-    }
-  }
-  return STEPRT_OK;
-}
-
-static steprt_status check_buffers(struct steprt *rt, const struct steprt_program *p) {
-  for (uint32_t i = 0; i < p->n_buffers; i++) {
-    const struct rt_buffer *b = &p->buffer[i];
-    if (!b->name) {
-      return BAD("buffer %u has no name", i);
-    }
-    if ((uint32_t)b->kind > RT_BUF_TEMP) {
-      return BAD("buffer %u '%s': unknown kind %d", i, rt_show(b->name).text,
-                 (int)b->kind);
-    }
-    if (b->storage > RT_Q8U) {
-      return BAD("buffer %u '%s': unknown storage %u", i, rt_show(b->name).text,
-                 b->storage);
-    }
-    if (b->kind != RT_BUF_TEMP && b->param >= p->n_params) {
-      return BAD("buffer %u '%s': its parameter %u does not exist", i,
-                 rt_show(b->name).text, b->param);
-    }
-    if (b->numel > PTRDIFF_MAX / rt_storage_bytes(b->storage)) {
-      return BAD("buffer %u '%s' has %llu elements: too large to address", i,
-                 rt_show(b->name).text, (unsigned long long)b->numel);
     }
   }
   return STEPRT_OK;
@@ -148,7 +123,7 @@ static steprt_status check_rules(struct steprt *rt, const struct steprt_program 
     if (!s) {
       s = check_outs(rt, r);
     }
-    if (!s && p->plan) {
+    if (!s) {
       s = rt_check_phases(rt, p, r);
     }
     if (s) {
@@ -156,12 +131,6 @@ static steprt_status check_rules(struct steprt *rt, const struct steprt_program 
     }
   }
   return STEPRT_OK;
-}
-
-static bool owns(const struct steprt_program *p, uint32_t buffer,
-                 enum rt_buffer_kind kind, uint32_t param) {
-  return buffer < p->n_buffers && p->buffer[buffer].kind == kind &&
-         p->buffer[buffer].param == param;
 }
 
 static const char *fault_of_shape(const struct rt_param *v) {
@@ -186,36 +155,13 @@ static const char *fault_of_param(const struct steprt_program *p, uint32_t i) {
   if (v->rule >= p->n_rules) {
     return "its rule does not exist";
   }
-  if (p->plan) {
-    bool looks = p->clips || p->skips_nonfinite;
-    return v->storage > RT_Q8U || v->grad > RT_Q8U
-               ? "its storage or its gradient's is unknown"
-           : looks && v->grad > RT_F16
-               ? "clip and skip read gradients in f32, bf16 or f16 only"
-               : NULL;
+  if (v->storage > RT_Q8U || v->grad > RT_Q8U) {
+    return "its storage or its gradient's is unknown";
   }
-  if (!owns(p, v->param_buffer, RT_BUF_PARAM, i) ||
-      p->buffer[v->param_buffer].numel != v->numel ||
-      p->buffer[v->param_buffer].storage != v->storage) {
-    return "its buffer is another's or differs in size or storage";
-  }
-  if (!owns(p, v->grad_buffer, RT_BUF_GRAD, i) ||
-      p->buffer[v->grad_buffer].numel != v->numel) {
-    return "its gradient's buffer is another's or differs in size";
-  }
-  uint32_t storage = p->buffer[v->grad_buffer].storage;
-  if ((p->clips || p->skips_nonfinite) && storage > RT_F16) {
-    return "clip and skip read gradients in f32, bf16 or f16 only";
-  }
-  if ((uint64_t)v->first_state + v->n_states > p->n_buffers) {
-    return "its states lie beyond the buffers";
-  }
-  for (uint32_t k = 0; k < v->n_states; k++) {
-    if (!owns(p, v->first_state + k, RT_BUF_STATE, i)) {
-      return "one of its states is another's buffer";
-    }
-  }
-  return NULL;
+  bool looks = p->clips || p->skips_nonfinite;
+  return looks && v->grad > RT_F16
+             ? "clip and skip read gradients in f32, bf16 or f16 only"
+             : NULL;
 }
 
 static steprt_status check_params(struct steprt *rt, const struct steprt_program *p) {
@@ -259,8 +205,8 @@ static steprt_status check_clip(struct steprt *rt, const struct steprt_program *
 steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p) {
   static steprt_status (*const checks[])(struct steprt *,
                                          const struct steprt_program *) = {
-      check_tables,     check_buffers, check_kernels, check_hypers,
-      check_iterations, check_rules,   check_params,  check_clip};
+      check_tables, check_kernels, check_hypers, check_iterations,
+      check_rules,  check_params,  check_clip};
   if (p->version != RT_PROGRAM_VERSION) {
     return BAD("the program is of version %u; this libsteprt runs version %d", p->version,
                RT_PROGRAM_VERSION);
@@ -268,12 +214,6 @@ steprt_status rt_check_program(struct steprt *rt, const struct steprt_program *p
   steprt_status s = STEPRT_OK;
   for (size_t i = 0; i < sizeof checks / sizeof *checks && !s; i++) {
     s = checks[i](rt, p);
-  }
-  if (!s) {
-    s = rt_check_ops(rt, p, p->init, p->n_init, true);
-  }
-  if (!s) {
-    s = rt_check_ops(rt, p, p->op, p->n_ops, false);
   }
   return s;
 }

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "core/old.h"
-
 enum { RT_NONE = -1 };
 
 enum rt_mode {
@@ -73,8 +71,6 @@ struct steprt {
   uint64_t *chunk_issued,
       n_issued; // per chunk: when it was last issued, counted from 1; 0: not in this step
   uint32_t next_chunk; // the first one not enqueued yet under overlap; n_chunks: none
-
-  struct rt_old old;
 };
 
 // A name from outside, made safe to stand in a message.

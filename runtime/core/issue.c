@@ -86,5 +86,5 @@ steprt_status rt_issue_until(struct steprt *rt, uint64_t end) {
 }
 
 steprt_status rt_issue_rest(struct steprt *rt) {
-  return rt->plan ? rt_issue_until(rt, rt->plan->n_chunks) : STEPRT_OK;
+  return rt_issue_until(rt, rt->plan->n_chunks);
 }

@@ -23,9 +23,6 @@ static steprt_status make_everything(struct steprt *rt,
                                      const struct steprt_options *options) {
   RT_TRY(rt_make_scalars(rt));
   RT_TRY(rt_make_host_states(rt));
-  if (!rt->plan) {
-    return rt_old_open(rt, options->threads);
-  }
   RT_TRY(rt_make_units(rt));
   return rt->class->open(rt, options, &rt->device);
 }
@@ -51,10 +48,11 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
   }
   RT_TRY(read_options(rt, options, &o));
   RT_TRY(rt_check_program(rt, program));
-  if (program->plan) {
-    RT_TRY(check_plan(rt, program));
-    RT_TRY(find_class(rt, program));
+  if (!program->plan) {
+    return rt_refuse(rt, STEPRT_BAD_PROGRAM, "the program has no plan");
   }
+  RT_TRY(check_plan(rt, program));
+  RT_TRY(find_class(rt, program));
   rt->program = program;
   rt->plan = program->plan;
   steprt_status s = make_everything(rt, &o);
@@ -62,7 +60,6 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
     rt_refuse(rt, s, "out of memory");
   }
   if (s) {
-    rt_old_close(rt);
     rt_memory_free(&rt->memory);
     return s;
   }
@@ -98,7 +95,6 @@ void steprt_destroy(struct steprt *rt) {
   if (rt->device) {
     rt->class->close(rt->device);
   }
-  rt_old_close(rt);
   rt_memory_free(&rt->memory);
   rt_bundle_free(rt->bundle);
   free(rt);

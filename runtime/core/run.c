@@ -133,9 +133,6 @@ static steprt_status run(struct steprt *rt, const struct steprt_set *set) {
 steprt_status steprt_run(struct steprt *rt, const struct steprt_set *set) {
   struct steprt_set in = {.size = sizeof in};
   RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "run"));
-  if (!rt->plan) {
-    return rt_old_run(rt, set);
-  }
   if (set && !rt_read_versioned(&in, sizeof in, set)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT,
                      "run: a set of a size or with a field that this library does not "
@@ -146,10 +143,7 @@ steprt_status steprt_run(struct steprt *rt, const struct steprt_set *set) {
 
 steprt_status steprt_end(struct steprt *rt) {
   RT_TRY(rt_expect(rt, RT_MODE_BEGUN, RT_MODE_BEGUN, "end"));
-  if (!rt->plan) {
-    RT_TRY(rt_old_end(rt));
-  }
-  for (uint32_t u = 0; rt->plan && u < rt->plan->n_units; u++) {
+  for (uint32_t u = 0; u < rt->plan->n_units; u++) {
     if (rt->unit_mode[u] == RT_UNIT_LEFT) {
       return rt_refuse(rt, STEPRT_BAD_STATE,
                        "end: unit %u ('%s') has not run; %u are left out", u,
@@ -161,7 +155,7 @@ steprt_status steprt_end(struct steprt *rt) {
 }
 
 uint32_t steprt_units(const struct steprt *rt, uint32_t *unit_of) {
-  if (!rt || rt->mode < RT_MODE_OPEN || !rt->plan) {
+  if (!rt || rt->mode < RT_MODE_OPEN) {
     return 0;
   }
   for (uint32_t i = 0; unit_of && i < rt->plan->n_params; i++) {

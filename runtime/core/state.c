@@ -4,8 +4,7 @@
 // The home of a device state by its name; NULL: there is none.
 static const struct rt_state_home *find_state(const struct steprt *rt, uint32_t param,
                                               const char *name) {
-  if (!rt || rt->mode < RT_MODE_BOUND || !rt->plan || !name ||
-      param >= rt->plan->n_params) {
+  if (!rt || rt->mode < RT_MODE_BOUND || !name || param >= rt->plan->n_params) {
     return NULL;
   }
   const struct rt_plan_param *p = &rt->plan->param[param];
@@ -17,26 +16,7 @@ static const struct rt_state_home *find_state(const struct steprt *rt, uint32_t 
   return NULL;
 }
 
-static void *old_state(struct steprt *rt, uint32_t param, const char *name,
-                       uint64_t *bytes) {
-  const struct rt_param *p = &rt->program->param[param];
-  for (uint32_t i = 0; p->active && i < p->n_states; i++) {
-    const struct rt_buffer *b = &rt->program->buffer[p->first_state + i];
-    if (strcmp(b->name, name) == 0) {
-      if (bytes) {
-        *bytes = b->numel * rt_storage_bytes(b->storage);
-      }
-      return rt->old.base[p->first_state + i];
-    }
-  }
-  return NULL;
-}
-
 void *steprt_state(struct steprt *rt, uint32_t param, const char *name, uint64_t *bytes) {
-  if (rt && rt->mode >= RT_MODE_OPEN && !rt->plan && name &&
-      param < rt->program->n_params) {
-    return old_state(rt, param, name, bytes);
-  }
   const struct rt_state_home *home = find_state(rt, param, name);
   if (!home) {
     return NULL;
@@ -137,17 +117,4 @@ steprt_status steprt_set_count(struct steprt *rt, uint32_t param, uint64_t count
   }
   rt->count[param] = count;
   return STEPRT_OK;
-}
-
-void *steprt_buffer(const struct steprt *rt, uint32_t buffer) {
-  if (!rt || rt->mode < RT_MODE_OPEN || buffer >= rt->program->n_buffers) {
-    return NULL;
-  }
-  const struct rt_buffer *b = &rt->program->buffer[buffer];
-  if (!rt->plan) {
-    return rt->old.base[buffer];
-  }
-  const struct rt_state_home *home =
-      b->kind == RT_BUF_STATE ? find_state(rt, b->param, b->name) : NULL;
-  return home ? rt->class->address(rt->device, home->at) : NULL;
 }

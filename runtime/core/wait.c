@@ -28,9 +28,6 @@ static uint64_t end_needed(const struct rt_plan *plan, uint64_t order) {
 
 steprt_status steprt_wait_order(struct steprt *rt, uint64_t order, void *stream) {
   RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BEGUN, "wait_order"));
-  if (!rt->plan) {
-    return STEPRT_OK;
-  }
   uint64_t end = end_needed(rt->plan, order);
   RT_TRY(rt_issue_until(rt, end > 0 ? end + rt->plan->ahead : 0));
   uint32_t last = last_needed(rt, order);
@@ -43,7 +40,7 @@ steprt_status steprt_wait_order(struct steprt *rt, uint64_t order, void *stream)
 
 steprt_status steprt_wait_all(struct steprt *rt) {
   RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BEGUN, "wait_all"));
-  if (!rt->plan || rt->waited) {
+  if (rt->waited) {
     return STEPRT_OK;
   }
   RT_TRY(rt_issue_rest(rt));
@@ -64,7 +61,7 @@ steprt_status steprt_wait_all(struct steprt *rt) {
 
 steprt_status steprt_grads_done(struct steprt *rt, void *stream) {
   RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BEGUN, "grads_done"));
-  if (!rt->plan || rt->waited) {
+  if (rt->waited) {
     return STEPRT_OK;
   }
   RT_TRY(rt_issue_rest(rt));
@@ -108,7 +105,7 @@ steprt_status steprt_report(struct steprt *rt, struct steprt_report *out) {
   if (!rt || rt->mode < RT_MODE_OPEN || !out || out->size < sizeof out->size) {
     return STEPRT_BAD_ARGUMENT;
   }
-  if (rt->plan && rt->mode >= RT_MODE_BOUND) {
+  if (rt->mode >= RT_MODE_BOUND) {
     RT_TRY(steprt_wait_all(rt));
     fill_report(rt);
   }
@@ -125,6 +122,6 @@ steprt_status steprt_counters(const struct steprt *rt, struct steprt_counters *o
 }
 
 uint64_t steprt_trace(struct steprt *rt, struct steprt_trace_record *out, uint64_t n) {
-  bool ready = rt && rt->plan && rt->mode == RT_MODE_BOUND && !rt->failed && rt->waited;
+  bool ready = rt && rt->mode == RT_MODE_BOUND && !rt->failed && rt->waited;
   return ready ? rt->class->trace(rt->device, out, n) : 0;
 }

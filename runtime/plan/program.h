@@ -13,15 +13,6 @@ static inline uint32_t rt_storage_bytes(uint32_t s) {
   return s == RT_F32 ? 4 : s <= RT_F16 ? 2 : 1;
 }
 
-enum rt_buffer_kind { RT_BUF_PARAM, RT_BUF_GRAD, RT_BUF_STATE, RT_BUF_TEMP };
-struct rt_buffer {
-  enum rt_buffer_kind kind;
-  uint32_t storage;
-  uint32_t param; // owner; for temps UINT32_MAX
-  uint64_t numel;
-  const char *name; // states: the state's name; else the parameter's
-};
-
 // A fused loop. `ptr[i]` is the base address of the i-th tensor of the launch; elements [begin, end) are updated.
 // Scalars are f32, one array per launch. Pure per element: any cut of the range gives the same bits (L1).
 typedef void (*rt_map_fn)(void *const *ptr, const float *scalar, uint64_t begin,
@@ -124,8 +115,6 @@ struct rt_param {
   uint32_t storage, grad; // grad: of its gradient
   bool active;            // has a rule; else frozen or tied
   uint32_t rule;
-  uint32_t param_buffer, grad_buffer;
-  uint32_t first_state, n_states; // its state buffers, contiguous
 };
 
 enum { RT_NORM_FROBENIUS, RT_NORM_AOL };
@@ -139,21 +128,6 @@ struct rt_iteration {
   const double (*abc)[3];
 };
 
-enum rt_wave_kind { RT_WAVE_MAP, RT_WAVE_ORTHO };
-struct rt_wave_op {
-  enum rt_wave_kind kind;
-  uint32_t param; // whose step this is part of; left out when its gradient is NULL
-  uint32_t
-      wave; // operations of one wave run concurrently; waves are in order and never decrease along the list
-  // MAP
-  uint32_t kernel;
-  const uint32_t *buffer; // kernel's n_ptrs buffers
-  const uint32_t *scalar; // kernel's n_scalars: scalar of the rule, or RT_SCALAR_CLIP
-  uint64_t numel;
-  // ORTHO: in (f32 or bf16: a temp, a state or the parameter) -> temp out (the iteration's compute type)
-  uint32_t iteration, in, out;
-  uint64_t batch, rows, cols;
-};
 #define RT_SCALAR_CLIP UINT32_MAX
 
 // Kernels around the products of an orthogonalize on a GPU (compiler/emit/ortho.cuh), for one operand and compute type.
@@ -173,7 +147,7 @@ struct rt_ortho_set {
 
 // The two libraries may be of different versions: libstepc writes the version of these structs, libsteprt runs no other.
 // It changes with every change of this file and of host.def.
-enum { RT_PROGRAM_VERSION = 2 };
+enum { RT_PROGRAM_VERSION = 3 };
 struct steprt_program {
   uint32_t version;   // RT_PROGRAM_VERSION
   const char *target; // "cpu", "cuda:sm_90a"
@@ -186,8 +160,6 @@ struct steprt_program {
   uint32_t n_ortho;
   uint32_t n_params;
   const struct rt_param *param;
-  const struct rt_buffer *buffer;
-  uint32_t n_buffers;
   const struct rt_kernel *kernel;
   uint32_t n_kernels;
   const struct rt_rule *rule;
@@ -196,10 +168,6 @@ struct steprt_program {
   uint32_t n_hypers;
   const struct rt_iteration *iteration;
   uint32_t n_iterations;
-  const struct rt_wave_op *init; // MAP operations run at bind: states with an `init`
-  uint32_t n_init;
-  const struct rt_wave_op *op; // the step
-  uint32_t n_ops;
   bool clips, skips_nonfinite;
   const struct rt_host_ins
       *clip; // over hypers; the bound is the last instruction's register

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
-arch=${1:-sm_90a} work=build/gpu-pack programs=(gpu_launch gpu_kernel gpu_step)
+arch=${1:-sm_90a} work=build/gpu-pack programs=(gpu_kernel gpu_step)
 
 setup_packages "${setup_build_packages[@]}"
 setup_nvrtc
@@ -21,7 +21,7 @@ rm -rf "$work"
 mkdir -p "$work/tests/models" "$work/lib" "$work/cubins" "$work/bench"
 for program in "${programs[@]}"; do strip -o "$work/$program" "build/portable/$program"; done
 # cJSON is in it where the distribution has it as an archive, else goes along.
-ldd build/portable/gpu_launch | sed -n 's/.*=> \(.*cjson[^ ]*\) .*/\1/p' | xargs -r -I{} cp -L {} "$work/lib/"
+ldd build/portable/gpu_kernel | sed -n 's/.*=> \(.*cjson[^ ]*\) .*/\1/p' | xargs -r -I{} cp -L {} "$work/lib/"
 cp -L "$(find_blas)" "$work/lib/"
 cp -r specs "$work/"
 cp tests/models/*.json "$work/tests/models/"
@@ -33,8 +33,8 @@ sed -e 's/"dtype": "bf16"/"dtype": "bf16", "grad": "f16"/' tests/models/tiny-bf1
 # emit SPEC MODEL FOLDER KINDS
 emit() { build/portable/stepc emit "$1" --model "$2" --target "cuda:$arch" "--emit=$4" -o "$3" >"$3.txt"; }
 
-# CASE(name, "spec", "model", ...) of cases.def and kernel_cases.def.
-sed -n 's/^\(KERNEL_\)\{0,1\}CASE(\([a-z0-9_]*\), "\([^"]*\)", "\([^"]*\)".*/\2 \3 \4/p' tests/gpu/cases.def tests/gpu/kernel_cases.def |
+# KERNEL_CASE(name, "spec", "model").
+sed -n 's/^KERNEL_CASE(\([a-z0-9_]*\), "\([^"]*\)", "\([^"]*\)".*/\1 \2 \3/p' tests/gpu/kernel_cases.def |
   while read -r name spec model; do emit "$work/$spec" "$work/$model" "$work/cubins/$name" cubin; done
 cat "$work"/cubins/*.txt
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The emitted kernels on a GPU: their bits against the CPU target's, their time against a copy on the device.
+# The emitted kernels and whole programs on a GPU: their bits against the CPU target's.
 #
 # On a machine that builds (no GPU needed): tests/gpu/pack.sh          makes build/gpu.tar.xz
 # On the machine with the GPU, with that file: bash tests/gpu/run.sh   takes a minute or two
 #
 # Needs libc and the CUDA driver there, a device of the architecture packed for (sm_90a by default), 18 GB of its memory;
 # gpu_step also NVRTC. gpu_kernel: every kernel alone, pointers and lengths of all kinds. gpu_step: whole programs through
-# the runtime. gpu_launch: a step's kernels beside the CPU's, and their time. Then, where compute-sanitizer is installed,
-# memcheck and racecheck over the kernels. All of it is also in ${OUT:-build/gpu}/*.log; the verdicts come last.
+# the runtime. Then, where compute-sanitizer is installed, memcheck and racecheck over the kernels. All of it is also in
+# ${OUT:-build/gpu}/*.log; the verdicts come last.
 # Exit: 0 the same bits everywhere and nothing found, 1 not so, 3 it could not run.
-#   bash tests/gpu/run.sh [PROGRAM...]   only those: gpu_kernel, gpu_step, gpu_launch, sanitizer
+#   bash tests/gpu/run.sh [PROGRAM...]   only those: gpu_kernel, gpu_step, sanitizer
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 3
 out=${OUT:-build/gpu} wanted=("$@")
@@ -49,7 +49,6 @@ sanitize() {
 rm -f "$out"/*.log
 program gpu_kernel ./gpu_kernel cubins
 program gpu_step ./gpu_step
-program gpu_launch ./gpu_launch cubins
 program sanitizer sanitize
 printf '%s\n' "${verdicts[@]}"
 exit "$status"
