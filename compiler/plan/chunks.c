@@ -5,7 +5,7 @@
 //
 // A larger unit is a chunk alone, but for an element-wise one: it is cut between its rows, or inside a row after
 // every 4096 elements. What rank-invariant grain g holds of a shard is the shard's own grain g; short shards end
-// early.
+// early. A serial step has one chunk for all that streams.
 #include "plan/plan_int.h"
 
 struct cutter {
@@ -18,6 +18,9 @@ struct cutter {
 static uint64_t limit_of(const struct cutter *c) {
   uint64_t target = c->b->o.chunk_bytes, least = target / 8 + (target < 8);
   uint64_t ramp = c->done < c->left / 2 ? c->done : c->left / 2;
+  if (c->b->o.serial) {
+    return UINT64_MAX;
+  }
   if (c->b->o.overlap) {
     return target;
   }

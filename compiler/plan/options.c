@@ -57,6 +57,19 @@ static bool check_applies(struct plan_builder *b) {
          ok;
 }
 
+// What a serial step is measured for: nothing of it overlaps, so that nothing is left to choose.
+static bool check_serial(struct plan_builder *b) {
+  const char *why = "a serial step is one chunk in one slot";
+  bool ok = !str_is(b->o.offload, "none") ||
+            refuse(b, "a serial step", "without an offload nothing streams");
+  ok = (b->o.slots == 0 || refuse(b, "the number of slots", why)) && ok;
+  ok = (b->o.chunk_bytes == 0 || refuse(b, "the chunk size", why)) && ok;
+  ok = (!b->o.overlap || refuse(b, "overlap", why)) && ok;
+  ok = (b->o.gpu_memory == 0 || refuse(b, "the budget of device memory", why)) && ok;
+  b->o.slots = 1;
+  return ok;
+}
+
 static bool check_slots(struct plan_builder *b) {
   b->o.slots = b->o.slots == 0 ? PLAN_SLOTS : b->o.slots;
   if (b->o.slots < PLAN_MIN_SLOTS) {
@@ -103,5 +116,5 @@ bool plan_options_check(struct plan_builder *b) {
   }
   bool ok = check_rank(b);
   ok = read_offload(b) && check_applies(b) && ok;
-  return check_slots(b) && ok;
+  return (b->o.serial ? check_serial(b) : check_slots(b)) && ok;
 }

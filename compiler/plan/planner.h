@@ -14,6 +14,8 @@ struct plan_options {
   bool overlap;
   uint64_t gpu_memory, host_memory; // budgets in bytes; 0: none
   uint32_t rank;
+  bool
+      serial; // all that streams is one chunk: loaded, updated, stored. Beside `offload` and `rank` alone
 };
 
 // The sealed plan of one rank, on f->arena. NULL when it is refused (E08xx in f->diags) or on an internal error (`*ice`).

@@ -11,9 +11,9 @@ static void set_chunk_bytes(struct plan_builder *b, uint64_t asked) {
   for (uint32_t i = 0; i < b->unit.n; i++) {
     bytes += b->unit.v[i].resident ? 0 : b->unit.v[i].share;
   }
-  uint64_t least = UINT64_C(64) << 20, most = UINT64_C(1) << 30;
+  uint64_t all = bytes, least = UINT64_C(64) << 20, most = UINT64_C(1) << 30;
   bytes = bytes / 64 < least ? least : bytes / 64 > most ? most : bytes / 64;
-  b->o.chunk_bytes = asked != 0 ? asked : bytes;
+  b->o.chunk_bytes = b->o.serial ? all : asked != 0 ? asked : bytes;
 }
 
 // Marks units resident in order, up to `allowed` bytes of them; under overlap without gaps. Returns the bytes.

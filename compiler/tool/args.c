@@ -9,7 +9,7 @@ enum {
 #include "tool/commands.def"
 #undef COMMAND
   M_ALL = (1u << N_COMMANDS) - 1,
-  M_JOB = M_EMIT | M_PLAN | M_RUN | M_VERIFY,
+  M_JOB = M_EMIT | M_PLAN | M_RUN | M_BENCH | M_VERIFY,
   M_PLANNED = M_JOB,
 };
 

@@ -21,7 +21,7 @@ static const struct setting *settings(struct tool *t, enum option_id o, uint32_t
 // What runs steps takes the GPU where there is one.
 static void default_target(struct tool *t, struct driver_input *in) {
   struct str why;
-  if (t->args.command == CMD_RUN) {
+  if (t->args.command == CMD_RUN || t->args.command == CMD_BENCH) {
     in->arch = cuda_device_arch(t->arena, 0, &why);
     in->names_cuda = in->arch.n != 0;
   }

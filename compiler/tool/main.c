@@ -10,8 +10,8 @@
 
 typedef enum exit_code (*command_fn)(struct tool *t);
 static const command_fn command_fns[N_COMMANDS] = {
-    cmd_check,  cmd_fmt,     cmd_emit,   cmd_plan,  cmd_show,   cmd_run,
-    cmd_verify, cmd_explain, cmd_doctor, cmd_probe, cmd_version};
+    cmd_check, cmd_fmt,    cmd_emit,    cmd_plan,   cmd_show,  cmd_run,
+    cmd_bench, cmd_verify, cmd_explain, cmd_doctor, cmd_probe, cmd_version};
 
 // A closed standard descriptor would be given to the next file opened, and then printed into.
 static void hold_standard_descriptors(void) {

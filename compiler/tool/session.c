@@ -53,18 +53,16 @@ bool program_on_gpu(const struct steprt_program *p) {
   return strncmp(p->target, "cuda", 4) == 0;
 }
 
-// What it takes of this machine's memory beside what is allocated already.
-static uint64_t host_need(const struct session *s) {
+// What the runtime takes of this machine's memory.
+static uint64_t runtime_bytes(const struct session *s) {
   const struct rt_plan *plan = s->program->plan;
-  uint64_t tensors = s->is_guest ? 0 : session_data_bytes(s);
-  return tensors + (s->on_gpu ? plan->host_bytes
-                              : plan->arena_bytes + plan->state_bytes + plan->host_bytes +
-                                    plan->step_bytes);
+  return plan->host_bytes +
+         (s->on_gpu ? 0 : plan->arena_bytes + plan->state_bytes + plan->step_bytes);
 }
 
 // Refused before it is tried: an overcommitted machine kills instead of refusing.
-static bool fits_memory(struct session *s) {
-  uint64_t need = host_need(s), have = memory_available();
+static bool fits_memory(struct session *s, uint64_t need) {
+  uint64_t have = memory_available();
   if (have == 0 || need <= have) {
     return true;
   }
@@ -96,38 +94,53 @@ static enum exit_code open_runtime(struct session *s) {
   return session_failed(s, status);
 }
 
+static enum exit_code open_tensors(struct session *s, uint64_t beside) {
+  session_data_layout(s);
+  if (!fits_memory(s, session_data_bytes(s) + beside)) {
+    return EXIT_ENVIRONMENT;
+  }
+  if (rt_team_new(s->threads, &s->team) != STEPRT_OK) {
+    say(s->tool, "out of memory");
+    return EXIT_ENVIRONMENT;
+  }
+  enum exit_code code = session_data_open(s);
+  return code == EXIT_OK ? session_load_params(s) : code;
+}
+
+static struct session session_new(struct tool *t, const struct job *job,
+                                  const struct steprt_program *program,
+                                  const struct session_source *source, uint32_t threads) {
+  return (struct session){.tool = t,
+                          .job = job,
+                          .model = job->model,
+                          .program = program,
+                          .source = *source,
+                          .threads = threads,
+                          .on_gpu = program_on_gpu(program)};
+}
+
+static enum exit_code close_failed(struct session *s, enum exit_code code) {
+  if (code != EXIT_OK) {
+    session_close(s);
+  }
+  return code;
+}
+
 enum exit_code session_open(struct session *s, struct tool *t, const struct job *job,
                             const struct steprt_program *program,
                             const struct session_source *source, uint32_t threads) {
-  *s = (struct session){.tool = t,
-                        .job = job,
-                        .model = job->model,
-                        .program = program,
-                        .source = *source,
-                        .threads = threads,
-                        .on_gpu = program_on_gpu(program)};
-  session_data_layout(s);
-  enum exit_code code = EXIT_ENVIRONMENT;
-  if (!fits_memory(s)) {
-    goto fail;
-  }
-  if (rt_team_new(threads, &s->team) != STEPRT_OK) {
-    say(t, "out of memory");
-    goto fail;
-  }
-  code = session_data_open(s);
-  if (code == EXIT_OK) {
-    code = session_load_params(s);
-  }
-  if (code == EXIT_OK) {
-    code = open_runtime(s);
-  }
-  if (code == EXIT_OK) {
-    return EXIT_OK;
-  }
-fail:
-  session_close(s);
-  return code;
+  *s = session_new(t, job, program, source, threads);
+  enum exit_code code = open_tensors(s, runtime_bytes(s));
+  return close_failed(s, code == EXIT_OK ? open_runtime(s) : code);
+}
+
+enum exit_code session_open_tensors(struct session *s, struct tool *t,
+                                    const struct job *job,
+                                    const struct steprt_program *program,
+                                    const struct session_source *source,
+                                    uint32_t threads) {
+  *s = session_new(t, job, program, source, threads);
+  return close_failed(s, open_tensors(s, 0));
 }
 
 enum exit_code session_open_beside(struct session *s, const struct session *owner,
@@ -138,11 +151,9 @@ enum exit_code session_open_beside(struct session *s, const struct session *owne
   s->is_guest = true;
   s->rt = NULL;
   s->step = 0;
-  enum exit_code code = fits_memory(s) ? open_runtime(s) : EXIT_ENVIRONMENT;
-  if (code != EXIT_OK) {
-    session_close(s);
-  }
-  return code;
+  enum exit_code code =
+      fits_memory(s, runtime_bytes(s)) ? open_runtime(s) : EXIT_ENVIRONMENT;
+  return close_failed(s, code);
 }
 
 void session_close(struct session *s) {
@@ -156,6 +167,7 @@ void session_close(struct session *s) {
 
 enum exit_code session_step(struct session *s, struct steprt_report *r) {
   struct steprt_step step = {.size = sizeof step, .grads = (const void *const *)s->grad};
+  double start = clock_now();
   steprt_status status = steprt_begin(s->rt, &step);
   if (status == STEPRT_OK) {
     status = steprt_run(s->rt, NULL);
@@ -163,9 +175,11 @@ enum exit_code session_step(struct session *s, struct steprt_report *r) {
   if (status == STEPRT_OK) {
     status = steprt_end(s->rt);
   }
+  s->host_seconds = clock_now() - start;
   if (status == STEPRT_OK) {
     status = steprt_wait_all(s->rt);
   }
+  s->step_seconds = clock_now() - start;
   if (status == STEPRT_OK && r != NULL) {
     *r = (struct steprt_report){.size = sizeof *r};
     status = steprt_report(s->rt, r);

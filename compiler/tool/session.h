@@ -38,9 +38,11 @@ struct session {
   void *stage; // on a GPU: the piece of host memory that they are filled through
   uint64_t stage_bytes;
   double open_seconds, bind_seconds; // of the runtime
-  uint32_t grads_read;               // which gradient file lies in `grad`; from 1
-  uint64_t step;                     // steps done
-  uint32_t warnings;                 // notes of the runtime that tell of a fallback
+  double step_seconds,
+      host_seconds;    // of the last step: begin to wait_all; begin, run and end alone
+  uint32_t grads_read; // which gradient file lies in `grad`; from 1
+  uint64_t step;       // steps done
+  uint32_t warnings;   // notes of the runtime that tell of a fallback
 };
 
 // Does the program run on a GPU?
@@ -53,6 +55,12 @@ uint64_t memory_available(void);
 enum exit_code session_open(struct session *s, struct tool *t, const struct job *job,
                             const struct steprt_program *program,
                             const struct session_source *source, uint32_t threads);
+// The same without the runtime: tensors alone, for session_open_beside.
+enum exit_code session_open_tensors(struct session *s, struct tool *t,
+                                    const struct job *job,
+                                    const struct steprt_program *program,
+                                    const struct session_source *source,
+                                    uint32_t threads);
 // Opens another plan of the job on the tensors of `owner`, which must stay open for as long: parameters are as they
 // are, states begin anew.
 enum exit_code session_open_beside(struct session *s, const struct session *owner,

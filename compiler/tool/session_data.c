@@ -256,14 +256,62 @@ enum exit_code session_load_grads(struct session *s) {
   return code;
 }
 
+// ---- reading
+
+static enum exit_code get(struct session *s, uint64_t from, void *to, uint64_t bytes) {
+  char why[512];
+  return rt_gpu_block_get(s->block[DATA_PARAMS], from, to, bytes, why, sizeof why) ==
+                 STEPRT_OK
+             ? EXIT_OK
+             : copy_failed(s, role_name(DATA_PARAMS), why);
+}
+
+// Tensors from `i` on that the piece of host memory holds, brought there; returns the one behind them.
+static uint32_t get_run(struct session *s, uint32_t i, enum exit_code *code) {
+  const uint64_t *offset = s->offset[DATA_PARAMS];
+  uint64_t from = offset[i], to = from;
+  uint32_t n = i;
+  for (; n < s->model->n_params; n++) {
+    uint64_t end = offset[n] + tensor_bytes(&s->model->param[n], DATA_PARAMS);
+    if (end - from > s->stage_bytes) {
+      break;
+    }
+    to = end;
+  }
+  *code = get(s, from, s->stage, to - from);
+  return n;
+}
+
+static enum exit_code read_gpu(struct session *s, bytes_fn fn, void *ctx) {
+  const uint64_t *offset = s->offset[DATA_PARAMS];
+  enum exit_code code = EXIT_OK;
+  for (uint32_t i = 0; i < s->model->n_params && code == EXIT_OK;) {
+    uint32_t first = i, end = get_run(s, i, &code);
+    for (; i < end && code == EXIT_OK; i++) {
+      fn(ctx, (char *)s->stage + (offset[i] - offset[first]),
+         tensor_bytes(&s->model->param[i], DATA_PARAMS));
+    }
+  }
+  return code;
+}
+
+enum exit_code session_read_params(struct session *s, bytes_fn fn, void *ctx) {
+  if (s->on_gpu) {
+    return read_gpu(s, fn, ctx);
+  }
+  for (uint32_t i = 0; i < s->model->n_params; i++) {
+    if (s->param[i] != NULL) {
+      fn(ctx, s->param[i], tensor_bytes(&s->model->param[i], DATA_PARAMS));
+    }
+  }
+  return EXIT_OK;
+}
+
 const void *session_param(struct session *s, uint32_t param) {
-  uint64_t bytes = tensor_bytes(&s->model->param[param], DATA_PARAMS);
   if (!s->on_gpu || s->param[param] == NULL) {
     return s->param[param];
   }
-  char why[512];
+  uint64_t bytes = tensor_bytes(&s->model->param[param], DATA_PARAMS);
   void *copy = arena_alloc(s->tool->arena, bytes, 64);
-  steprt_status status = rt_gpu_block_get(
-      s->block[DATA_PARAMS], s->offset[DATA_PARAMS][param], copy, bytes, why, sizeof why);
-  return status == STEPRT_OK ? copy : NULL;
+  return get(s, s->offset[DATA_PARAMS][param], copy, bytes) == EXIT_OK ? copy : NULL;
 }

@@ -13,6 +13,9 @@ void session_data_layout(struct session *s);
 uint64_t session_data_bytes(const struct session *s);
 // What is wrong was said.
 enum exit_code session_data_open(struct session *s);
+// Calls `fn` with the bytes of each parameter, in the order of the model; they stay for the call.
+typedef void (*bytes_fn)(void *ctx, const void *at, uint64_t bytes);
+enum exit_code session_read_params(struct session *s, bytes_fn fn, void *ctx);
 void session_data_close(struct session *s); // accepts what never opened
 
 #endif

@@ -50,6 +50,7 @@ enum exit_code cmd_emit(struct tool *t);
 enum exit_code cmd_plan(struct tool *t);
 enum exit_code cmd_show(struct tool *t);
 enum exit_code cmd_run(struct tool *t);
+enum exit_code cmd_bench(struct tool *t);
 enum exit_code cmd_verify(struct tool *t);
 enum exit_code cmd_explain(struct tool *t);
 enum exit_code cmd_doctor(struct tool *t);

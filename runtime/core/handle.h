@@ -63,6 +63,7 @@ struct steprt {
   bool waited;   // wait_all has seen its end
   double begun;
   struct steprt_report report;
+  double slab_seconds; // of open: until the host slab was there, and pinned
 
   // Units. `named` and `asked` hold the number of the call of run that last named a parameter or a unit.
   uint8_t *unit_mode; // enum rt_unit_mode

@@ -4,6 +4,7 @@
 #include "tempdir.h"
 
 #include "device/cuda/block.h"
+#include "device/cuda/link.h"
 #include "device/cuda/probe.h"
 
 #include <criterion/criterion.h>
@@ -47,6 +48,44 @@ Test(cuda_probe, rates) {
     cr_expect(p.rate[i].load > 0 && p.rate[i].store > 0 && p.rate[i].both > 0);
   }
   cr_expect(p.device_copy > 0 && p.n_all == 2 && p.all.both > 0 && p.all.bytes == most);
+  expect_nothing_left();
+}
+
+// More bytes than room, by pieces that do not divide them.
+Test(cuda_probe, link) {
+  struct rt_link *l;
+  char why[512];
+  start();
+  cr_assert_eq(rt_link_open(1, most, &l, why, sizeof why), STEPRT_OK, "%s", why);
+  cr_expect_eq(rt_link_copy(l, 3 * most + 5, most, most / 4 * 3, why, sizeof why),
+               STEPRT_OK);
+  cr_expect_eq(fake_cuda_calls("cuMemcpyHtoDAsync"), 5);
+  cr_expect_eq(fake_cuda_calls("cuMemcpyDtoHAsync"), 2);
+  cr_expect_eq(rt_link_copy(l, 0, 0, most, why, sizeof why), STEPRT_OK);
+  rt_link_close(l);
+  expect_nothing_left();
+}
+
+Test(cuda_probe, link_refused) {
+  static const char *const calls[] = {"cuMemAlloc", "cuMemHostRegister",
+                                      "cuStreamCreateWithPriority",
+                                      "cuDevicePrimaryCtxRetain"};
+  struct rt_link *l;
+  char why[512];
+  start();
+  cr_expect_eq(rt_link_open(2, most, &l, why, sizeof why), STEPRT_BAD_ARGUMENT);
+  cr_expect(strstr(why, "there is no CUDA device 2: the driver shows 2") != NULL);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    fake_cuda_fail(calls[i], 1, 2);
+    cr_expect_eq(rt_link_open(0, most, &l, why, sizeof why), STEPRT_NO_MEMORY, "%s",
+                 calls[i]);
+    cr_expect(l == NULL && strstr(why, calls[i]) != NULL, "%s: %s", calls[i], why);
+    expect_nothing_left();
+  }
+  cr_assert_eq(rt_link_open(0, most, &l, why, sizeof why), STEPRT_OK, "%s", why);
+  fake_cuda_fail("cuMemcpyDtoHAsync", 1, 1);
+  cr_expect_eq(rt_link_copy(l, most, most, most, why, sizeof why), STEPRT_FAILED);
+  rt_link_close(l);
   expect_nothing_left();
 }
 

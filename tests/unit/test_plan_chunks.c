@@ -1,6 +1,8 @@
 // Chunks: order, ramp, cuts, tiers.
 #include "plan_job.h"
 
+#include "plan/prove.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -64,6 +66,14 @@ static const struct expectation {
      "{\"name\": \"wte\", \"shape\": [8, 4096]}, " VECTORS("2"),
      {.offload = {"host:0.75", 9}, .chunk_bytes = 1 << 20},
      "r2/0 1/128 1/128"},
+    {"a serial step has one chunk of all that streams",
+     "{\"name\": \"w\", \"shape\": [64, 64]}, " VECTORS("3"),
+     {.offload = {"host", 4}, .serial = true},
+     "4/112"},
+    {"beside what is resident",
+     VECTORS("4"),
+     {.offload = {"host:0.5", 8}, .serial = true},
+     "r2/0 2/64"},
     {"empty units have a place",
      "{\"name\": \"n.{1..2}\", \"shape\": [0]}, " VECTORS("1"),
      {.offload = {"host", 4}, .chunk_bytes = 32 << 10},
@@ -123,6 +133,20 @@ Test(plan_chunks, cuts_are_at_row_ends_or_multiples_of_4096) {
   check_cuts("[2, 9000]", 40000, (const uint64_t[]){0, 4096, 8192, 9000, 13096, 17192},
              6);
   check_cuts("[10000]", 1, (const uint64_t[]){0, 4096, 8192}, 3);
+}
+
+Test(plan_chunks, a_serial_step_has_one_slot_and_is_proven) {
+  struct plan_job j;
+  plan_job_open(&j, "specs/gpt.opt", MODEL(VECTORS("10")), false);
+  struct plan_options o = {.offload = STR("host"), .serial = true};
+  const struct rt_plan *p = plan_job_plan(&j, &o);
+  cr_assert_not_null(p, "%s", plan_job_said(&j));
+  cr_expect_eq(p->n_slots, 1);
+  cr_expect_eq(p->slot_bytes, p->host_bytes);
+  const struct proof *proof = plan_prove(j.arena, &p, 1);
+  cr_expect_eq(proof->n_faults, 0, "%s",
+               proof->n_faults != 0 ? proof->fault[0].text.p : "");
+  plan_job_close(&j);
 }
 
 Test(plan_chunks, slots_are_taken_in_turn_and_no_more_than_needed) {

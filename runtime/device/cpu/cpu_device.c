@@ -25,7 +25,9 @@ static steprt_status open_slab(struct rt_device *d,
                                     .note = note,
                                     .note_ctx = d->rt};
   char why[480];
+  double start = rt_now();
   steprt_status s = rt_slab_open(&r, &d->host, why, sizeof why);
+  d->rt->slab_seconds = rt_now() - start;
   return s ? rt_refuse(d->rt, s, "%s", why) : STEPRT_OK;
 }
 

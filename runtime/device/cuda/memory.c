@@ -90,7 +90,10 @@ steprt_status cu_memory_open(struct rt_device *d, const struct steprt_options *o
   CU_TRY(d, host_alloc, &verdict, sizeof *d->verdict, CU_HOST_PORTABLE);
   d->verdict = verdict;
   *d->verdict = (struct rt_verdict){.clip = 1};
-  return d->plan->host_bytes != 0 ? open_slab(d, o) : STEPRT_OK;
+  double start = rt_now();
+  RT_TRY(d->plan->host_bytes != 0 ? open_slab(d, o) : STEPRT_OK);
+  d->rt->slab_seconds = rt_now() - start;
+  return STEPRT_OK;
 }
 
 void cu_memory_close(struct rt_device *d) {
