@@ -1,5 +1,15 @@
 // plan.json (`stepc-plan/1`, DESIGN section 6): a plan as text, read back under the rules for untrusted files
 // (DESIGN section 16), and the checks that any plan must pass before it is run.
+//
+// One object, its lists a line per item, each item with its number: configuration, memory, totals, events, notes,
+// params, kernels, units, chunks, init, ops, buckets. Addresses are texts, "host 4096": a space and an offset. Below an
+// operation stand its rows or copies, a line each:
+//
+//   [param, first, numel, phase, address of each pointer ...]      of PARAM and GRAD: of that parameter
+//   [unit, host, arena, bytes]
+//
+// Members are those of the structs of plan.h under the same names, but for what follows from the rest: ranges of
+// tables, units of rows. A member that does not apply to a kind of operation is refused.
 #ifndef STEPRT_PLAN_PLAN_JSON_H
 #define STEPRT_PLAN_PLAN_JSON_H
 

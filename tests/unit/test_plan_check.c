@@ -103,7 +103,7 @@ static void spoil_anything(struct hand *h, uint64_t *seed) {
 Test(plan_check, random_spoils_are_passed_or_refused) {
   uint64_t seed = 1;
   int passed = 0, refused = 0;
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < 6000; i++) {
     struct hand h;
     char why[480] = "";
     hand_make(&h);
@@ -116,7 +116,7 @@ Test(plan_check, random_spoils_are_passed_or_refused) {
     passed += s == STEPRT_OK;
     refused += s != STEPRT_OK;
   }
-  cr_assert(passed > 100 && refused > 10000, "%d %d", passed, refused);
+  cr_assert(passed > 100 && refused > 3000, "%d %d", passed, refused);
 }
 
 // ---- the planner's
