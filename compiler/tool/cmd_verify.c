@@ -13,6 +13,7 @@ static const struct law laws[] = {
     {"any number of threads", verify_threads},
     {"any chunks, slots and tier", verify_chunks},
     {"any CPU", verify_targets},
+    {"CPU and GPU", verify_gpu},
     {"any cut", verify_cuts},
     {"schedule proof", verify_plans},
     {"within rounding", verify_bound},

@@ -37,6 +37,7 @@ struct str verify_difference(struct arena *a, struct str x, struct str y);
 enum exit_code verify_threads(struct verify *v, struct verdict *out); // sets v->digests
 enum exit_code verify_chunks(struct verify *v, struct verdict *out);
 enum exit_code verify_targets(struct verify *v, struct verdict *out);
+enum exit_code verify_gpu(struct verify *v, struct verdict *out);
 // Each kernel of a program on a whole range and on pieces of it. False: memory is out.
 bool cuts_prove(struct arena *a, const struct steprt_program *p, struct verdict *out);
 enum exit_code verify_cuts(struct verify *v, struct verdict *out);

@@ -6,11 +6,11 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
-arch=${1:-sm_90a} work=build/gpu-pack programs=(gpu_kernel gpu_step)
+arch=${1:-sm_90a} work=build/gpu-pack programs=(gpu_kernel gpu_step stepc)
 
 setup_packages "${setup_build_packages[@]}"
 setup_nvrtc
-setup_build portable OFF stepc "${programs[@]}"
+setup_build portable OFF "${programs[@]}"
 
 # The loader's name for a BLAS that the CPU target takes, and where it lies.
 find_blas() {
