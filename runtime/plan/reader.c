@@ -204,8 +204,8 @@ bool rt_reader_name(struct rt_reader *r, const struct json *v, const char *name,
   }
   const char *s = json_string(v, &len);
   *out = rt_name_find(table, n, s);
-  return *out < n || rt_reader_fail(r, v, "`%s` is `%s`, which is unknown",
-                                    name, show(buf, s));
+  return *out < n ||
+         rt_reader_fail(r, v, "`%s` is `%s`, which is unknown", name, show(buf, s));
 }
 
 bool rt_reader_digest(struct rt_reader *r, const struct json *obj, const char *key,
