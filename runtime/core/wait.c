@@ -72,6 +72,15 @@ steprt_status steprt_grads_done(struct steprt *rt, void *stream) {
   return wait(rt, true);
 }
 
+static uint64_t element_bytes(const struct steprt *rt, const struct rt_op *op,
+                              const struct rt_row *row) {
+  if (op->kind == RT_OP_REDUCE) {
+    return rt_storage_bytes(rt->plan->param[row->param].grad);
+  }
+  const struct rt_kernel *k = &rt->program->kernel[op->kernel];
+  return (uint64_t)k->bytes_read + k->bytes_written;
+}
+
 // What MAP and REDUCE operations of the last step moved: rows of parameters that took part.
 static uint64_t bytes_moved(const struct steprt *rt) {
   const struct rt_plan *plan = rt->plan;
@@ -82,11 +91,7 @@ static uint64_t bytes_moved(const struct steprt *rt) {
         op->kind == RT_OP_REDUCE || (op->kind == RT_OP_MAP && !rt->report.skipped);
     for (uint32_t r = op->first; counts && r < op->first + op->n; r++) {
       const struct rt_row *row = &plan->row[r];
-      const struct rt_kernel *k = &rt->program->kernel[op->kernel];
-      uint64_t each = op->kind == RT_OP_REDUCE
-                          ? rt_storage_bytes(plan->param[row->param].grad)
-                          : (uint64_t)k->bytes_read + k->bytes_written;
-      bytes += rt->takes_part[row->param] ? row->numel * each : 0;
+      bytes += rt->takes_part[row->param] ? row->numel * element_bytes(rt, op, row) : 0;
     }
   }
   return bytes;

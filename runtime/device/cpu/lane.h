@@ -5,7 +5,7 @@
 #include "core/handle.h"
 
 #include <pthread.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 struct cpu_entry {
   uint32_t op; // of plan->op, then of plan->init
@@ -51,6 +51,13 @@ struct cpu_lanes {
 static inline const struct rt_op *cpu_op(const struct rt_plan *plan, uint32_t op) {
   return op < plan->n_ops ? &plan->op[op] : &plan->init[op - plan->n_ops];
 }
+
+// Whether this process is a child of the one that has the threads.
+static inline bool cpu_is_forked(const struct cpu_lanes *l) {
+  return l->process != getpid();
+}
+
+void *cpu_lane_main(void *lane); // of a lane's thread
 
 // Queues and threads; `l->device`, `plan`, `exec`, `start` and `waits` are set, the rest is zero. Threads run in the mode
 // of core/fpmode.h and block all signals. OK, what `start` returned, or NO_MEMORY: then cpu_lanes_close frees what
