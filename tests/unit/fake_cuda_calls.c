@@ -177,15 +177,23 @@ int fake_host_unregister(void *at) {
   return 0;
 }
 
-// A synchronous copy waits for the default stream alone; the device calls it where all lanes are idle.
+// Returns when the bytes are taken, not when they are there: only the default stream knows.
 int fake_to_device(uint64_t to, const void *from, size_t bytes) {
   ENTER_CONTEXT("cuMemcpyHtoD");
-  memcpy((void *)(uintptr_t)to, from, bytes);
+  void *taken = malloc(bytes);
+  memcpy(taken, from, bytes);
+  struct fake_task t = {.kind = FAKE_COPY,
+                        .to = (void *)(uintptr_t)to,
+                        .from = taken,
+                        .owned = taken,
+                        .bytes = bytes};
+  fake_enqueue(fake_stream_of(NULL, fake_current()), &t);
   return 0;
 }
 
 int fake_to_host(void *to, uint64_t from, size_t bytes) {
   ENTER_CONTEXT("cuMemcpyDtoH");
+  fake_run_stream(fake_stream_of(NULL, fake_current()));
   memcpy(to, (const void *)(uintptr_t)from, bytes);
   return 0;
 }

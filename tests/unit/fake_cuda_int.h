@@ -34,6 +34,7 @@ struct fake_task {
   struct fake_task *next;
   void *to;
   const void *from;
+  void *owned; // freed behind the task
   size_t bytes;
   unsigned char value;
   struct fake_event *event;

@@ -22,6 +22,7 @@ struct fake_stream *fake_new_stream(int device) {
 static void drop_tasks(struct fake_stream *s) {
   while (s->first != NULL) {
     struct fake_task *next = s->first->next;
+    free(s->first->owned);
     free(s->first);
     s->first = next;
   }
@@ -92,6 +93,7 @@ static void run_first(struct fake_stream *s) {
     break;
   case FAKE_WAIT: break;
   }
+  free(t->owned);
   free(t);
 }
 

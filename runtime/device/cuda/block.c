@@ -102,6 +102,7 @@ steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *
   int error = b->cu.context_push(b->context);
   if (error == CU_SUCCESS && bytes != 0) {
     error = b->cu.to_device(b->at + at, from, bytes);
+    error = error != CU_SUCCESS ? error : b->cu.stream_synchronize(NULL); // see cu_put
   }
   (void)b->cu.context_pop(&popped);
   return error == CU_SUCCESS ? STEPRT_OK : fail(b, error, CU_CALL_to_device, why, n);

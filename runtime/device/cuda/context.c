@@ -34,7 +34,10 @@ steprt_status cu_error(struct rt_device *d, int error, const char *call) {
     rt_append(text, sizeof text, "; it or one before it failed");
     return rt_fail(d->rt, "%s", text);
   }
-  return rt_refuse(d->rt, error == CU_OUT_OF_MEMORY ? STEPRT_NO_MEMORY : STEPRT_FAILED,
+  return rt_refuse(d->rt,
+                   error == CU_OUT_OF_MEMORY ? STEPRT_NO_MEMORY
+                   : d->opened               ? STEPRT_FAILED
+                                             : STEPRT_NO_LIBRARY,
                    "%s", text);
 }
 

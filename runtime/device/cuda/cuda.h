@@ -67,6 +67,7 @@ struct rt_device {
   const struct rt_plan *plan;
   struct rt_memory memory; // all host memory of the device that is not pinned
 
+  bool opened;
   struct cu_driver driver;
   struct cu_context context;
   void *lane[RT_N_LANES]; // streams; COMM has none
@@ -106,7 +107,7 @@ bool cu_is_home(const struct rt_device *d);
 steprt_status cu_new_event(struct rt_device *d, bool timed, void **out);
 
 // The driver's `error` as a status with text: device, operation (unit, chunk, kernel), call, the driver's name and text.
-// Inside an operation the handle has failed for good.
+// Inside an operation the handle has failed for good; before it is open the device is not usable (NO_LIBRARY).
 steprt_status cu_error(struct rt_device *d, int error, const char *call);
 
 #define CU_TRY(d, field, ...)                                                            \
@@ -124,6 +125,8 @@ steprt_status cu_memory_open(struct rt_device *d, const struct steprt_options *o
 void cu_memory_close(struct rt_device *d);
 // Where bytes of the plan lie: on the device; in HOST on the host. GRAD: 0.
 uint64_t cu_address(const struct rt_device *d, struct rt_at at);
+// Copies from pageable memory; done when it returns, for every stream.
+steprt_status cu_put(struct rt_device *d, uint64_t to, const void *from, uint64_t bytes);
 
 // ---- kernels.c
 
@@ -132,8 +135,10 @@ void cu_kernels_close(struct rt_device *d);
 
 // ---- tables.c
 
-// Sizes d->table_bytes and lays out the tables; at bind their rows are written and uploaded.
+// Sizes d->table_bytes and lays out the tables; once their memory is there they get their places; at bind their rows
+// are written and uploaded.
 steprt_status cu_tables_open(struct rt_device *d);
+void cu_tables_place(struct rt_device *d);
 steprt_status cu_tables_bind(struct rt_device *d);
 
 // ---- stage.c

@@ -1,8 +1,6 @@
 // The class: open, bind and looking inside; a step's calls are in step.c.
 #include "device/cuda/cuda.h"
 
-#include "plan/names.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +68,7 @@ static steprt_status make_everything(struct rt_device *d,
   RT_TRY(cu_tables_open(d));
   RT_TRY(cu_stages_open(d));
   RT_TRY(cu_memory_open(d, o));
+  cu_tables_place(d);
   RT_TRY(open_products(d));
   return o->trace != 0 ? cu_trace_open(d) : STEPRT_OK;
 }
@@ -94,6 +93,7 @@ static steprt_status cuda_open(struct steprt *rt, const struct steprt_options *o
   }
   if (s == STEPRT_OK) {
     *out = d;
+    d->opened = true;
     rt_note(rt, "CUDA device %d: %s, %s, driver for CUDA %d.%d", d->context.ordinal,
             d->context.name, d->context.bus, d->driver.version / 1000,
             d->driver.version % 1000 / 10);
@@ -124,7 +124,7 @@ static steprt_status bind(struct rt_device *d, void *const *params) {
     d->param[i] = (uint64_t)(uintptr_t)params[i];
   }
   RT_TRY(cu_tables_bind(d));
-  CU_TRY(d, to_device, d->at.step + RT_STEP_VERDICT, &none, sizeof none);
+  RT_TRY(cu_put(d, d->at.step + RT_STEP_VERDICT, &none, sizeof none));
   if (d->plan->state_bytes != 0) {
     CU_TRY(d, memory_set, d->at.state, 0, d->plan->state_bytes, d->lane[RT_LANE_COMPUTE]);
   }
@@ -143,12 +143,6 @@ static steprt_status cuda_bind(struct rt_device *d, void *const *params) {
 static steprt_status read_state(struct rt_device *d, struct rt_at at, void *to,
                                 uint64_t bytes) {
   CU_TRY(d, to_host, to, cu_address(d, at), bytes);
-  return STEPRT_OK;
-}
-
-static steprt_status write_state(struct rt_device *d, struct rt_at at, const void *from,
-                                 uint64_t bytes) {
-  CU_TRY(d, to_device, cu_address(d, at), from, bytes);
   return STEPRT_OK;
 }
 
@@ -171,7 +165,7 @@ static steprt_status cuda_write(struct rt_device *d, struct rt_at at, const void
     return STEPRT_OK;
   }
   RT_TRY(cu_enter(d, "state_set"));
-  steprt_status s = bytes == 0 ? STEPRT_OK : write_state(d, at, from, bytes);
+  steprt_status s = bytes == 0 ? STEPRT_OK : cu_put(d, cu_address(d, at), from, bytes);
   cu_leave(d);
   return s;
 }

@@ -112,6 +112,14 @@ void cu_memory_close(struct rt_device *d) {
   }
 }
 
+// cuMemcpyHtoD returns once the driver has the bytes; the copy itself may still be under way on the default stream, which
+// our streams do not wait for (cuda-driver-api, API synchronization behavior).
+steprt_status cu_put(struct rt_device *d, uint64_t to, const void *from, uint64_t bytes) {
+  CU_TRY(d, to_device, to, from, bytes);
+  CU_TRY(d, stream_synchronize, NULL);
+  return STEPRT_OK;
+}
+
 uint64_t cu_address(const struct rt_device *d, struct rt_at at) {
   switch ((enum rt_space)at.space) {
   case RT_AT_PARAM: return d->param[at.index] + at.offset;

@@ -5,6 +5,7 @@
 #include "plan/names.h"
 #include "plan/work.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct row_tail {
@@ -74,6 +75,15 @@ steprt_status cu_tables_open(struct rt_device *d) {
   return lay_out_list(d, d->plan->init, d->plan->n_init, &d->init_table);
 }
 
+void cu_tables_place(struct rt_device *d) {
+  for (uint32_t i = 0; i < d->plan->n_ops; i++) {
+    d->op_table[i].at += d->at.tables;
+  }
+  for (uint32_t i = 0; i < d->plan->n_init; i++) {
+    d->init_table[i].at += d->at.tables;
+  }
+}
+
 // ---- at bind: rows
 
 static void write_rows(struct rt_device *d, const struct rt_op *op, bool is_init,
@@ -102,10 +112,9 @@ static void write_rows(struct rt_device *d, const struct rt_op *op, bool is_init
 }
 
 static void write_list(struct rt_device *d, const struct rt_op *op, uint32_t n,
-                       bool is_init, struct cu_table *t, unsigned char *block) {
+                       bool is_init, const struct cu_table *t, unsigned char *block) {
   for (uint32_t i = 0; i < n; i++) {
     if (has_table(&op[i])) {
-      t[i].at += d->at.tables;
       write_rows(d, &op[i], is_init, &t[i], block);
     }
   }
@@ -115,13 +124,14 @@ steprt_status cu_tables_bind(struct rt_device *d) {
   if (d->table_bytes == 0) {
     return STEPRT_OK;
   }
-  unsigned char *block = rt_memory_alloc(&d->memory, d->table_bytes, 1);
+  unsigned char *block = calloc(d->table_bytes, 1);
   if (!block) {
     return rt_refuse(d->rt, STEPRT_NO_MEMORY, "out of memory: %llu bytes of tables",
                      (unsigned long long)d->table_bytes);
   }
   write_list(d, d->plan->op, d->plan->n_ops, false, d->op_table, block);
   write_list(d, d->plan->init, d->plan->n_init, true, d->init_table, block);
-  CU_TRY(d, to_device, d->at.tables, block, d->table_bytes);
-  return STEPRT_OK;
+  steprt_status s = cu_put(d, d->at.tables, block, d->table_bytes);
+  free(block);
+  return s;
 }
