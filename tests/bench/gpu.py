@@ -4,8 +4,9 @@
 
 The archive is tests/gpu/pack.sh's: cubins, and the texts that say how they are launched. Needs torch with CUDA, numpy and
 the driver; nothing of stepc. Every arm runs once a round, in an order drawn for each round, timed by events; the copy is
-one of them. TB/s are the bytes that the update must read and write, each once. The kernels take tables as emit/cuda.h
-lays them out; their results are compared with torch's, so that a launch that does nothing does not win.
+one of them. Times are the device's: it sleeps while the host enqueues an arm, whose own time stands beside them. TB/s are
+the bytes that the update must read and write, each once. The kernels take tables as emit/cuda.h lays them out; AdamW's
+results are compared with torch's, so that a launch that does nothing does not win.
 """
 import argparse
 import ctypes
@@ -16,6 +17,7 @@ import re
 import statistics
 import tarfile
 import tempfile
+import time
 
 import numpy as np
 import torch
@@ -33,6 +35,9 @@ ADAMW = [
     (f"AdamW bf16, {EXPERTS_NAME}", "bf16/adamw__p0__bf16", EXPERTS, (BF16, BF16, BF16), ("fused",)),
     (f"AdamW f32 with bf16 gradients, {BIG_NAME}", "mixed/adamw__p0__f32_bf16", BIG, (F32, BF16, F32), ()),
 ]
+# Muon's kernels around the products: matrices alone.
+MUON = [("Muon's momentum, f32, 256 x 2048x768", "muon/muon__p0__f32"),
+        ("Muon's update of the parameter, f32, 256 x 2048x768", "muon/muon__p2__f32")]
 NORM = [(f"norm of f32 gradients, {BIG_NAME}", "f32/gradients__squares__f32", BIG, F32)]
 
 
@@ -50,8 +55,9 @@ class Kernel:
         shape = re.search(r"BLOCK = (\d+), LANES = (\d+), VECTORS = (\d+), TURNS = (\d+)", text)
         self.block, lanes, vectors, turns = map(int, shape.groups())
         self.tile = self.block * lanes * vectors * turns
+        self.moved = sum(map(int, re.search(r"Reads (\d+) bytes per element.*?writes (\d+)", text, re.S).groups()))
         self.scalars = len(re.findall(r"^//   \d+  ", text, re.M))
-        self.pointers = re.findall(r"\*p_(\w+);", re.search(r"struct row \{(.*?)\}", text, re.S).group(1))
+        self.pointers = re.findall(r"\*(p_\w+);", re.search(r"struct row \{(.*?)\}", text, re.S).group(1))
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         image = (folder / f"{name}.cubin").read_bytes()
         check(self.cuda.cuModuleLoadData(ctypes.byref(module), image), name)
@@ -106,17 +112,19 @@ class Tensors:
         return (x.data_ptr() + self.at[:-1] * x.element_size()).astype(np.uint64)
 
 
-def adamw(kernel, t, step):
-    address = {name: t.addresses(name) for name in ("m", "v", "param")}
-    table, tiles = rows(kernel, t.sizes, address)
+def update(kernel, t, scalars):
+    """A map kernel over all tensors, one block per tile."""
+    table, tiles = rows(kernel, t.sizes, {name: t.addresses(name[2:]) for name in kernel.pointers})
     grads = torch.from_numpy(t.addresses("grad").view(np.int64)).cuda()
-    c1, c2 = 1 - BETA1**step, 1 - BETA2**step
-    # In the order of the kernel's head; the first is the clip's place.
-    scalars = torch.tensor([1, BETA1, 1 - BETA1, BETA2, 1 - BETA2, c2**-0.5, EPS, 1 - LR * DECAY, LR / c1][-kernel.scalars:],
-                           dtype=F32, device="cuda")
+    scalars = torch.tensor(scalars[-kernel.scalars:], dtype=F32, device="cuda")  # the first is a clip's place
     scalar_at = torch.zeros(len(t.sizes), dtype=torch.int32, device="cuda")
     verdict = torch.tensor([1, 0, 0, 0], dtype=F32, device="cuda")
     return kernel.launcher(tiles, [table, len(t.sizes), tiles, scalars, scalar_at, grads, verdict])
+
+
+def adamw(kernel, t, step):
+    c1, c2 = 1 - BETA1**step, 1 - BETA2**step
+    return update(kernel, t, [1, BETA1, 1 - BETA1, BETA2, 1 - BETA2, c2**-0.5, EPS, 1 - LR * DECAY, LR / c1])
 
 
 def torch_adamw(t, kind):
@@ -135,29 +143,40 @@ def copy_of(size):
     return lambda: b.copy_(a)
 
 
+def time_arm(run, host):
+    """Milliseconds on the device, and seconds that the host took to enqueue it (`host`: what it took before)."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(int(max(host * 1.5, 50e-6) * 2e9))
+    start.record()
+    begin = time.perf_counter()
+    run()
+    host = time.perf_counter() - begin
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end), host
+
+
 def measure(title, arms, rounds, out):
     """arms: name -> (bytes, function). Prints and keeps a Markdown table."""
-    times = {name: [] for name in arms}
-    for _, run in arms.values():
+    times, hosts = {name: [] for name in arms}, {}
+    for name, (_, run) in arms.items():
         for _ in range(3):
             run()
-    torch.cuda.synchronize()
+        torch.cuda.synchronize()
+        hosts[name] = [time_arm(run, 0)[1]]
     for r in range(rounds):
         order = list(arms)
         random.Random(r).shuffle(order)
         for name in order:
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            arms[name][1]()
-            end.record()
-            end.synchronize()
-            times[name].append(start.elapsed_time(end))
+            ms, host = time_arm(arms[name][1], statistics.median(hosts[name]))
+            times[name].append(ms)
+            hosts[name].append(host)
     rate = {name: arms[name][0] / statistics.median(t) * 1e-9 for name, t in times.items()}
-    lines = [f"### {title}", "", "| arm | us, median | least - most | TB/s | of the copy |", "|---|---|---|---|---|"]
+    lines = [f"### {title}", "", "| arm | us, median | least - most | TB/s | of the copy | host, us |", "|---|---|---|---|---|---|"]
     for name in sorted(arms, key=lambda n: -rate[n]):
         t = times[name]
         lines.append(f"| {name} | {statistics.median(t) * 1e3:.1f} | {min(t) * 1e3:.1f} - {max(t) * 1e3:.1f} "
-                     f"| {rate[name]:.3f} | {rate[name] / rate['device copy']:.3f} |")
+                     f"| {rate[name]:.3f} | {rate[name] / rate['device copy']:.3f} | {statistics.median(hosts[name]) * 1e6:.0f} |")
     print("\n".join(lines), "\n", flush=True)
     out += [*lines, ""]
 
@@ -186,6 +205,20 @@ def bench_adamw(folder, args, out):
         arms = {"device copy": (t.bytes, copy_of(t.bytes)), "stepc": (t.bytes, adamw(kernel, t, 10))}
         for peer in peers:
             arms[f"torch AdamW, {peer}"] = (t.bytes, torch_adamw(t, peer))
+        measure(title, arms, args.rounds, out)
+        del t, arms
+        torch.cuda.empty_cache()
+
+
+def bench_muon(folder, args, out):
+    for title, name in MUON:
+        if args.only not in title:
+            continue
+        kernel = Kernel(folder, name)
+        t = Tensors([2048 * 768] * 256, (F32, F32, F32))
+        t.block["o"] = torch.zeros(t.n, dtype=BF16, device="cuda")
+        size = t.n * kernel.moved
+        arms = {"device copy": (size, copy_of(size)), "stepc": (size, update(kernel, t, [0.5] * 9))}
         measure(title, arms, args.rounds, out)
         del t, arms
         torch.cuda.empty_cache()
@@ -227,6 +260,7 @@ def main():
                f"`python3 tests/bench/gpu.py build/gpu.tar.xz --rounds {args.rounds}`", ""]
         print("\n".join(out), flush=True)
         bench_adamw(folder, args, out)
+        bench_muon(folder, args, out)
         bench_norm(folder, args, out)
     if args.append:
         with open(args.append, "a") as f:

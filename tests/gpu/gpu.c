@@ -72,12 +72,6 @@ uint64_t gpu_new(const struct gpu *g, size_t bytes) {
   return at;
 }
 
-unsigned gpu_full_grid(const struct gpu *g, void *function, unsigned threads) {
-  int blocks = 0;
-  GPU(g, occupancy(&blocks, function, (int)threads, 0));
-  return (unsigned)(blocks * g->multiprocessors);
-}
-
 void gpu_launch(const struct gpu *g, void *function, unsigned blocks, unsigned threads,
                 void **parameters) {
   GPU(g, launch(function, blocks, 1, 1, threads, 1, 1, 0, NULL, parameters, NULL));

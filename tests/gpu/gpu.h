@@ -24,8 +24,6 @@ void gpu_check(const struct gpu *g, int error, const char *what);
 #define GPU(g, call) gpu_check((g), (g)->call, #call)
 
 uint64_t gpu_new(const struct gpu *g, size_t bytes); // filled with 0xa5
-// Blocks that fill the device once with `threads` each.
-unsigned gpu_full_grid(const struct gpu *g, void *function, unsigned threads);
 void gpu_launch(const struct gpu *g, void *function, unsigned blocks, unsigned threads,
                 void **parameters);
 

@@ -25,9 +25,6 @@ ldd build/portable/gpu_kernel | sed -n 's/.*=> \(.*cjson[^ ]*\) .*/\1/p' | xargs
 cp -L "$(find_blas)" "$work/lib/"
 cp -r specs "$work/"
 cp tests/models/*.json "$work/tests/models/"
-sed -e 's/"shape"/"dtype": "bf16", "shape"/' -e 's/"name": "gpt2-124m"/"name": "gpt2-124m-bf16"/' \
-  tests/models/gpt2-124m.json >"$work/tests/models/gpt2-124m-bf16.json"
-
 sed -e 's/"dtype": "bf16"/"dtype": "bf16", "grad": "f16"/' tests/models/tiny-bf16.json >"$work/tests/models/tiny-f16.json"
 
 # emit SPEC MODEL FOLDER KINDS
@@ -46,6 +43,7 @@ bench() {
 }
 bench f32 tests/bench/clip.opt f32 f32
 bench mixed specs/adamw.opt f32 bf16
+bench muon specs/muon.opt f32 f32
 bench bf16 tests/bench/adamw_bf16.opt bf16 bf16
 git rev-parse --short HEAD >"$work/bench/commit" 2>/dev/null || echo unknown >"$work/bench/commit"
 

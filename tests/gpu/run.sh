@@ -5,8 +5,9 @@
 # On the machine with the GPU, with that file: bash tests/gpu/run.sh   takes a minute or two
 #
 # Needs libc and the CUDA driver there, a device of the architecture packed for (sm_90a by default), 18 GB of its memory;
-# gpu_step and stepc_bench also NVRTC. gpu_kernel: every kernel alone, pointers and lengths of all kinds. gpu_step: whole programs through
-# the runtime. stepc_bench: resident, serial and streamed steps, their times and that their bits are the same. Then, where compute-sanitizer is installed, memcheck and racecheck over the kernels. All of it is also in
+# gpu_step and stepc_bench also NVRTC. gpu_kernel: every kernel alone, pointers and lengths of all kinds. gpu_step: whole
+# programs through the runtime. stepc_bench: resident, serial and streamed steps, their times and that their bits are the
+# same. Then, where compute-sanitizer is installed, memcheck and racecheck over the kernels. All of it is also in
 # ${OUT:-build/gpu}/*.log; the verdicts come last.
 # Exit: 0 the same bits everywhere and nothing found, 1 not so, 3 it could not run.
 #   bash tests/gpu/run.sh [PROGRAM...]   only those: gpu_kernel, gpu_step, stepc_bench, sanitizer
