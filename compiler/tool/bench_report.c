@@ -5,6 +5,7 @@
 #include "tool/table.h"
 
 #include "device/cuda/probe.h"
+#include "plan/names.h"
 
 #include <stdlib.h>
 
@@ -206,6 +207,14 @@ static void put_arm_json(struct buf *out, const struct bench *b,
              "\n      \"hash\": \"%016llx\", \"open_seconds\": %.9g, \"slab_seconds\": "
              "%.9g, \"bind_seconds\": %.9g, \"device_seconds\": %.9g,\n      ",
              (unsigned long long)arm->hash, arm->open, arm->slab, arm->bind, arm->device);
+  buf_puts(out, "\"operation_seconds\": {");
+  for (int k = 0, n = 0; k < RT_N_OP_KINDS; k++) {
+    if (arm->kind[k] > 0) {
+      buf_printf(out, "%s\"%s\": %.9g", n++ != 0 ? ", " : "", rt_op_names[k],
+                 arm->kind[k]);
+    }
+  }
+  buf_puts(out, "},\n      ");
   put_list(out, "step_seconds", arm->step, b->rounds);
   buf_puts(out, ",\n      ");
   put_list(out, "host_seconds", arm->host, b->rounds);

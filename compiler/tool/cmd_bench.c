@@ -176,7 +176,8 @@ static enum exit_code run_rounds(struct bench *b) {
   return code;
 }
 
-static double traced_span(struct arena *a, struct steprt *rt) {
+static void read_trace(struct arena *a, struct bench_arm *arm) {
+  struct steprt *rt = arm->session.rt;
   uint64_t n = steprt_trace(rt, NULL, 0);
   struct steprt_trace_record *r = ARENA_ARRAY(a, struct steprt_trace_record, n);
   double begin = INFINITY, end = 0;
@@ -184,8 +185,9 @@ static double traced_span(struct arena *a, struct steprt *rt) {
   for (uint64_t i = 0; i < n; i++) {
     begin = fmin(begin, r[i].begin);
     end = fmax(end, r[i].end);
+    arm->kind[arm->plan->op[r[i].op].kind] += r[i].end - r[i].begin;
   }
-  return n != 0 ? end - begin : 0;
+  arm->device = n != 0 ? end - begin : 0;
 }
 
 // Events of a trace cost time: no other round has them, and the handle is another one.
@@ -199,7 +201,7 @@ static enum exit_code trace_arm(struct bench *b, struct bench_arm *arm) {
     code = session_step(&arm->session, NULL);
   }
   if (code == EXIT_OK) {
-    arm->device = traced_span(b->tool->arena, arm->session.rt);
+    read_trace(b->tool->arena, arm);
   }
   return code;
 }
