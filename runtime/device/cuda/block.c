@@ -4,6 +4,7 @@
 #include "device/cuda/driver.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct rt_gpu_block {
   struct cu_driver cu;
@@ -93,7 +94,10 @@ void rt_gpu_block_close(struct rt_gpu_block *b) {
 }
 
 void *rt_gpu_block_address(const struct rt_gpu_block *b) {
-  return (void *)(uintptr_t)b->at;
+  void *address;
+  _Static_assert(sizeof address == sizeof b->at, "an address of the device is a pointer");
+  memcpy(&address, &b->at, sizeof address);
+  return address;
 }
 
 steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *from,

@@ -271,19 +271,19 @@ static steprt_status probe_all(const struct cu_driver *cu, uint32_t n, uint64_t 
   return s;
 }
 
-steprt_status rt_probe(int32_t ordinal, uint64_t most, struct rt_probe *out, char *text,
+steprt_status rt_probe(int32_t ordinal, uint64_t most, struct rt_probe *out, char *why,
                        size_t n) {
-  struct why why = {text, n};
+  const struct why to = {why, n};
   struct cu_driver cu;
   int count = 0;
   *out = (struct rt_probe){0};
-  RT_TRY(cu_driver_open(&cu, text, n));
+  RT_TRY(cu_driver_open(&cu, why, n));
   if (cu.device_count(&count) != CU_SUCCESS || ordinal < 0 || ordinal >= count) {
-    rt_append(text, n, "there is no CUDA device %d: the driver shows %d", ordinal, count);
+    rt_append(why, n, "there is no CUDA device %d: the driver shows %d", ordinal, count);
     return STEPRT_BAD_ARGUMENT;
   }
   most = most < 2 * MIB ? 2 * MIB : most / MIB * MIB;
-  RT_TRY(probe_one(&cu, ordinal, most, out, why));
+  RT_TRY(probe_one(&cu, ordinal, most, out, to));
   count = count < RT_MAX_GPUS ? count : RT_MAX_GPUS;
-  return count < 2 ? STEPRT_OK : probe_all(&cu, (uint32_t)count, most, out, why);
+  return count < 2 ? STEPRT_OK : probe_all(&cu, (uint32_t)count, most, out, to);
 }
