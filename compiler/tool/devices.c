@@ -3,6 +3,18 @@
 
 #include "tool/table.h"
 
+#include "emit/cuda_device.h"
+#include "emit/nvrtc.h"
+
+struct str usable_arch(struct arena *a, bool *has_device) {
+  struct str why, arch = cuda_device_arch(a, 0, &why);
+  *has_device = arch.n != 0;
+  struct nvrtc *n = *has_device ? nvrtc_open(a, &why) : NULL;
+  bool found = n != NULL;
+  nvrtc_close(n);
+  return found ? arch : STR("");
+}
+
 struct str driver_text(struct arena *a, const struct rt_gpus *g) {
   return str_fmt(a, "%s (%s), for CUDA %d.%d", g->driver, g->how, g->version / 1000,
                  g->version % 1000 / 10);

@@ -1,8 +1,7 @@
 // From options to a compiled job.
 #include "tool/job.h"
+#include "tool/devices.h"
 #include "tool/plan_options.h"
-
-#include "emit/cuda_device.h"
 
 #include <string.h>
 
@@ -20,10 +19,15 @@ static const struct setting *settings(struct tool *t, enum option_id o, uint32_t
 
 // What runs steps takes the GPU where there is one.
 static void default_target(struct tool *t, struct driver_input *in) {
-  struct str why;
-  if (t->args.command == CMD_RUN || t->args.command == CMD_BENCH) {
-    in->arch = cuda_device_arch(t->arena, 0, &why);
-    in->names_cuda = in->arch.n != 0;
+  bool has_device = false;
+  if (t->args.command != CMD_RUN && t->args.command != CMD_BENCH) {
+    return;
+  }
+  in->arch = usable_arch(t->arena, &has_device);
+  in->names_cuda = in->arch.n != 0;
+  if (has_device && !in->names_cuda) {
+    (void)fprintf(stderr, "note: on the CPU: there is a CUDA device, but no NVRTC to "
+                          "compile for it; `stepc doctor` says why\n");
   }
 }
 

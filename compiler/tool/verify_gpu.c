@@ -1,9 +1,7 @@
 // Same bits on the CPU and on the GPU, where there is one. What matrix products feed is left out: their libraries add up
 // in other orders.
+#include "tool/devices.h"
 #include "tool/verify.h"
-
-#include "emit/cuda_device.h"
-#include "emit/nvrtc.h"
 
 #include <string.h>
 
@@ -60,29 +58,17 @@ static void compare(const struct verify *v, struct str gpu, struct verdict *out)
               (unsigned long long)n, (unsigned long long)left_out);
 }
 
-// The architecture to compile for; empty where that cannot be done here, and why.
-static struct str find_arch(struct arena *a, const char **why) {
-  struct str text;
-  struct str arch = cuda_device_arch(a, 0, &text);
-  *why = "not tried: no CUDA device; `stepc doctor` says why";
-  if (arch.n == 0) {
-    return arch;
-  }
-  struct nvrtc *n = nvrtc_open(a, &text);
-  *why = "not tried: no NVRTC to compile for the CUDA device; `stepc doctor` says why";
-  nvrtc_close(n);
-  return n != NULL ? arch : STR("");
-}
-
 enum exit_code verify_gpu(struct verify *v, struct verdict *out) {
   struct driver other = v->driver;
   struct driver_input in = v->setup.in;
-  const char *why;
-  in.arch = find_arch(v->tool->arena, &why);
+  bool has_device;
+  in.arch = usable_arch(v->tool->arena, &has_device);
   *out = (struct verdict){.held = true, .tried = STR(""), .result = STR("same bits")};
   if (in.arch.n == 0) {
     out->skipped = true;
-    out->result = str_of(why);
+    out->result =
+        str_fmt(v->tool->arena, "not tried: no %s; `stepc doctor` says why",
+                has_device ? "NVRTC to compile for the CUDA device" : "CUDA device");
     return EXIT_OK;
   }
   other.cpu = NULL;

@@ -55,7 +55,18 @@ static uint64_t bytes_of(const struct fixture *f, uint32_t i, bool grad) {
   return shape_numel(&p->shape) * storage_bytes(grad ? p->grad : p->dtype);
 }
 
-// The driver's memory is the host's: gradients are looked at where they lie.
+// The driver's memory is the host's: it is cleared, and gradients are looked at, where they lie.
+static void clear(struct fixture *f) {
+  for (uint32_t i = 0; i < f->gpu.model->n_params; i++) {
+    if (f->gpu.param[i] != NULL) {
+      memset(f->gpu.param[i], 0xff, bytes_of(f, i, false));
+    }
+    if (f->gpu.grad[i] != NULL) {
+      memset(f->gpu.grad[i], 0xff, bytes_of(f, i, true));
+    }
+  }
+}
+
 static void expect_same(struct fixture *f, const char *what) {
   for (uint32_t i = 0; i < f->cpu.model->n_params; i++) {
     const char *name = str_cstr(f->job.arena, f->cpu.model->param[i].name);
@@ -94,6 +105,7 @@ Test(session_gpu, tensors) {
   cr_assert_eq(open_on(&f, &f.gpu, "cuda:sm_90"), EXIT_OK);
   cr_expect(f.gpu.on_gpu && f.gpu.stage != NULL);
   for (int piece = 0; piece < 2; piece++) {
+    clear(&f);
     cr_assert_eq(session_load_params(&f.gpu), EXIT_OK);
     cr_assert_eq(session_load_grads(&f.gpu), EXIT_OK);
     cr_assert_eq(session_load_grads(&f.cpu), EXIT_OK);
