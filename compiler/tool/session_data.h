@@ -4,8 +4,14 @@
 
 #include "tool/session.h"
 
-// Bytes of all parameters or gradients of a model.
+// A parameter's values or gradient as they rest; 0 bytes where it has none.
+enum storage tensor_storage_of(const struct model_param *p, enum data_role role);
+uint64_t tensor_bytes(const struct model_param *p, enum data_role role);
+// Of all parameters of a model.
 uint64_t tensors_bytes(const struct model *m, enum data_role role);
+// By parameter, on the session's device; NULL where there is none.
+void **session_tensors_at(const struct session *s, enum data_role role);
+const char *role_name(enum data_role role); // "parameters"
 
 // Where every tensor will lie; allocates nothing but the tables, on the tool's arena.
 void session_data_layout(struct session *s);
