@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // Buffers of `room` bytes each way, on device `ordinal` and pinned on the host near it; streams like those of a step.
-// STEPRT_NO_LIBRARY, BAD_ARGUMENT or NO_MEMORY with `why` (at most n bytes); *out is NULL then.
+// STEPRT_NO_LIBRARY, BAD_ARGUMENT, NO_MEMORY or FAILED with `why` (at most n bytes); *out is NULL then.
 struct rt_link;
 steprt_status rt_link_open(int32_t ordinal, uint64_t room, struct rt_link **out,
                            char *why, size_t n);

@@ -3,133 +3,44 @@
 #include "device/cuda/probe.h"
 
 #include "core/handle.h"
-#include "device/cuda/driver.h"
-#include "tier/host.h"
+#include "device/cuda/link_int.h"
 
-enum { UP, DOWN, WAYS };
 enum { ROUNDS = 5 };
 static const uint64_t MIB = 1 << 20;
 
-struct way {
-  void *stream, *begun, *ended; // timed events
-  uint64_t device;
-};
 struct probed {
-  const struct cu_driver *cu;
-  int device;
-  void *context;
-  struct way way[WAYS];
-  struct rt_slab slab; // one half per way
-  bool pinned;
-  uint64_t bytes; // of one way's buffers
+  struct rt_link *link;
   // The round: which ways, in copies of how much, and what came of it.
-  bool ways[WAYS];
+  bool ways[LINK_WAYS];
   uint64_t piece;
   double rate; // bytes per second
 };
-
-struct why {
-  char *text;
-  size_t n;
-};
-static steprt_status fail(const struct cu_driver *cu, int error, const char *call,
-                          struct why why) {
-  rt_append(why.text, why.n, "%s: ", call);
-  cu_append_error(cu, error, why.text, why.n);
-  return error == CU_OUT_OF_MEMORY ? STEPRT_NO_MEMORY : STEPRT_NO_LIBRARY;
-}
-#define TRY(p, field, ...)                                                               \
-  do {                                                                                   \
-    int try_error = (p)->cu->field(__VA_ARGS__);                                         \
-    if (try_error != CU_SUCCESS) {                                                       \
-      return fail((p)->cu, try_error, cu_symbol(CU_CALL_##field), why);                  \
-    }                                                                                    \
-  } while (0)
-
-// ---- a device's buffers
-
-static steprt_status open_ways(struct probed *p, struct why why) {
-  for (int i = 0; i < WAYS; i++) {
-    struct way *w = &p->way[i];
-    TRY(p, stream_create, &w->stream, CU_NON_BLOCKING, 0);
-    TRY(p, event_create, &w->begun, 0);
-    TRY(p, event_create, &w->ended, 0);
-    TRY(p, memory_alloc, &w->device, p->bytes);
-  }
-  return STEPRT_OK;
-}
-
-static steprt_status open_here(struct probed *p, struct why why) {
-  TRY(p, host_register, p->slab.at, p->slab.mapped, CU_HOST_PORTABLE);
-  p->pinned = true;
-  return open_ways(p, why);
-}
 
 // Calls `fn` with the device's context pushed for as long.
 typedef steprt_status (*inside_fn)(struct probed *p, struct why why);
 static steprt_status inside(struct probed *p, inside_fn fn, struct why why) {
   void *popped;
-  TRY(p, context_push, p->context);
+  LINK_TRY(p->link, context_push, p->link->context);
   steprt_status s = fn(p, why);
-  (void)p->cu->context_pop(&popped);
+  (void)p->link->cu.context_pop(&popped);
   return s;
-}
-
-static steprt_status open_probed(struct probed *p, const struct cu_driver *cu,
-                                 int ordinal, uint64_t bytes, struct why why) {
-  char bus[24] = "";
-  *p = (struct probed){.cu = cu, .bytes = bytes};
-  TRY(p, device_get, &p->device, ordinal);
-  TRY(p, device_bus, bus, (int)sizeof bus, p->device);
-  struct rt_slab_request r = {
-      .bytes = WAYS * bytes, .node = rt_gpu_node("", bus), .not_for_children = true};
-  RT_TRY(rt_slab_open(&r, &p->slab, why.text, why.n));
-  TRY(p, context_retain, &p->context, p->device);
-  return inside(p, open_here, why);
-}
-
-static void close_probed(struct probed *p) {
-  void *popped;
-  if (p->context != NULL && p->cu->context_push(p->context) == CU_SUCCESS) {
-    for (int i = 0; i < WAYS; i++) {
-      const struct way *w = &p->way[i];
-      (void)(w->stream != NULL && p->cu->stream_synchronize(w->stream));
-      (void)(w->device != 0 && p->cu->memory_free(w->device));
-      (void)(w->begun != NULL && p->cu->event_destroy(w->begun));
-      (void)(w->ended != NULL && p->cu->event_destroy(w->ended));
-      (void)(w->stream != NULL && p->cu->stream_destroy(w->stream));
-    }
-    if (p->pinned) {
-      (void)p->cu->host_unregister(p->slab.at);
-    }
-    (void)p->cu->context_pop(&popped);
-  }
-  if (p->context != NULL) {
-    (void)p->cu->context_release(p->device);
-  }
-  rt_slab_close(&p->slab);
 }
 
 // ---- one round
 
 // Once through the buffers.
 static steprt_status enqueue_way(struct probed *p, int way, struct why why) {
-  const struct way *w = &p->way[way];
-  char *host = (char *)p->slab.at + (uint64_t)way * p->bytes;
-  TRY(p, event_record, w->begun, w->stream);
-  for (uint64_t at = 0; at + p->piece <= p->bytes; at += p->piece) {
-    if (way == UP) {
-      TRY(p, load, w->device + at, host + at, p->piece, w->stream);
-    } else {
-      TRY(p, store, host + at, w->device + at, p->piece, w->stream);
-    }
+  const struct cu_way *w = &p->link->way[way];
+  LINK_TRY(p->link, event_record, w->begun, w->stream);
+  for (uint64_t at = 0; at + p->piece <= p->link->room; at += p->piece) {
+    RT_TRY(link_enqueue(p->link, way, at, p->piece, why));
   }
-  TRY(p, event_record, w->ended, w->stream);
+  LINK_TRY(p->link, event_record, w->ended, w->stream);
   return STEPRT_OK;
 }
 
 static steprt_status enqueue(struct probed *p, struct why why) {
-  for (int way = 0; way < WAYS; way++) {
+  for (int way = 0; way < LINK_WAYS; way++) {
     if (p->ways[way]) {
       RT_TRY(enqueue_way(p, way, why));
     }
@@ -140,7 +51,7 @@ static steprt_status enqueue(struct probed *p, struct why why) {
 static steprt_status seconds(struct probed *p, void *begun, void *ended, double *longest,
                              struct why why) {
   float ms = 0;
-  TRY(p, event_elapsed, &ms, begun, ended);
+  LINK_TRY(p->link, event_elapsed, &ms, begun, ended);
   *longest = ms * 1e-3 > *longest ? ms * 1e-3 : *longest;
   return STEPRT_OK;
 }
@@ -149,15 +60,16 @@ static steprt_status seconds(struct probed *p, void *begun, void *ended, double 
 static steprt_status read_rate(struct probed *p, struct why why) {
   double longest = 0;
   uint64_t bytes = 0;
-  for (int i = 0; i < WAYS; i++) {
+  for (int i = 0; i < LINK_WAYS; i++) {
     if (p->ways[i]) {
-      TRY(p, stream_synchronize, p->way[i].stream);
-      bytes += p->bytes / p->piece * p->piece;
+      LINK_TRY(p->link, stream_synchronize, p->link->way[i].stream);
+      bytes += p->link->room / p->piece * p->piece;
     }
   }
-  for (int i = 0; i < WAYS * WAYS; i++) {
-    const struct way *from = &p->way[i / WAYS], *to = &p->way[i % WAYS];
-    if (p->ways[i / WAYS] && p->ways[i % WAYS]) {
+  for (int i = 0; i < LINK_WAYS * LINK_WAYS; i++) {
+    const struct cu_way *from = &p->link->way[i / LINK_WAYS],
+                        *to = &p->link->way[i % LINK_WAYS];
+    if (p->ways[i / LINK_WAYS] && p->ways[i % LINK_WAYS]) {
       RT_TRY(seconds(p, from->begun, to->ended, &longest, why));
     }
   }
@@ -195,8 +107,8 @@ static steprt_status measure(struct probed *p, uint32_t n, bool up, bool down,
                              uint64_t piece, double *rate, struct why why) {
   double x[ROUNDS];
   for (uint32_t i = 0; i < n; i++) {
-    p[i].ways[UP] = up;
-    p[i].ways[DOWN] = down;
+    p[i].ways[LINK_UP] = up;
+    p[i].ways[LINK_DOWN] = down;
     p[i].piece = piece;
   }
   RT_TRY(round_of(p, n, &x[0], why));
@@ -217,18 +129,19 @@ static steprt_status measure_all(struct probed *p, uint32_t n, uint64_t piece,
 
 static steprt_status device_copy(struct probed *p, struct why why) {
   enum { COPIES = 8 };
-  const struct way *w = &p->way[UP];
+  const struct cu_way *w = &p->link->way[LINK_UP];
   double x[ROUNDS];
   for (int i = 0; i < ROUNDS; i++) {
     double t = 0;
-    TRY(p, event_record, w->begun, w->stream);
+    LINK_TRY(p->link, event_record, w->begun, w->stream);
     for (int k = 0; k < COPIES; k++) {
-      TRY(p, copy, w->device, p->way[DOWN].device, p->bytes, w->stream);
+      LINK_TRY(p->link, copy, w->at, p->link->way[LINK_DOWN].at, p->link->room,
+               w->stream);
     }
-    TRY(p, event_record, w->ended, w->stream);
-    TRY(p, stream_synchronize, w->stream);
+    LINK_TRY(p->link, event_record, w->ended, w->stream);
+    LINK_TRY(p->link, stream_synchronize, w->stream);
     RT_TRY(seconds(p, w->begun, w->ended, &t, why));
-    x[i] = t > 0 ? 2.0 * COPIES * (double)p->bytes / t : 0;
+    x[i] = t > 0 ? 2.0 * COPIES * (double)p->link->room / t : 0;
   }
   p->rate = median(x);
   return STEPRT_OK;
@@ -236,11 +149,11 @@ static steprt_status device_copy(struct probed *p, struct why why) {
 
 // ---- the probe
 
-static steprt_status probe_one(const struct cu_driver *cu, int32_t ordinal, uint64_t most,
-                               struct rt_probe *out, struct why why) {
+static steprt_status probe_one(int32_t ordinal, uint64_t most, struct rt_probe *out,
+                               struct why why) {
   static const uint64_t sizes[] = {2, 4, 16, 64, 256, 1024}; // MiB
-  struct probed p;
-  steprt_status s = open_probed(&p, cu, ordinal, most, why);
+  struct probed p = {0};
+  steprt_status s = rt_link_open(ordinal, most, &p.link, why.text, why.n);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes && s == STEPRT_OK; i++) {
     if (sizes[i] * MIB <= most) {
       s = measure_all(&p, 1, sizes[i] * MIB, &out->rate[out->n_rates++], why);
@@ -248,24 +161,24 @@ static steprt_status probe_one(const struct cu_driver *cu, int32_t ordinal, uint
   }
   s = s != STEPRT_OK ? s : inside(&p, device_copy, why);
   out->device_copy = p.rate;
-  close_probed(&p);
+  rt_link_close(p.link);
   return s;
 }
 
-static steprt_status probe_all(const struct cu_driver *cu, uint32_t n, uint64_t most,
-                               struct rt_probe *out, struct why why) {
+static steprt_status probe_all(uint32_t n, uint64_t most, struct rt_probe *out,
+                               struct why why) {
   const uint64_t bytes = 512 * MIB < most ? 512 * MIB : most;
   const uint64_t piece = 64 * MIB < most ? 64 * MIB : most;
-  struct probed p[RT_MAX_GPUS];
+  struct probed p[RT_MAX_GPUS] = {0};
   steprt_status s = STEPRT_OK;
   uint32_t opened = 0;
   while (opened < n && s == STEPRT_OK) {
-    s = open_probed(&p[opened], cu, (int)opened, bytes, why);
+    s = rt_link_open((int32_t)opened, bytes, &p[opened].link, why.text, why.n);
     opened++;
   }
   s = s != STEPRT_OK ? s : measure_all(p, n, piece, &out->all, why);
   for (uint32_t i = 0; i < opened; i++) {
-    close_probed(&p[i]);
+    rt_link_close(p[i].link);
   }
   out->n_all = n;
   return s;
@@ -283,7 +196,7 @@ steprt_status rt_probe(int32_t ordinal, uint64_t most, struct rt_probe *out, cha
     return STEPRT_BAD_ARGUMENT;
   }
   most = most < 2 * MIB ? 2 * MIB : most / MIB * MIB;
-  RT_TRY(probe_one(&cu, ordinal, most, out, to));
+  RT_TRY(probe_one(ordinal, most, out, to));
   count = count < RT_MAX_GPUS ? count : RT_MAX_GPUS;
-  return count < 2 ? STEPRT_OK : probe_all(&cu, (uint32_t)count, most, out, to);
+  return count < 2 ? STEPRT_OK : probe_all((uint32_t)count, most, out, to);
 }

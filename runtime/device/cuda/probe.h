@@ -41,7 +41,7 @@ struct rt_probe {
 
 // Copies between pinned memory and device `ordinal`, `most` bytes each way by copies of 2 MiB to `most`; then all
 // devices at once. Takes 2 `most` bytes of host memory, and as much on the device; medians of several rounds.
-// STEPRT_NO_LIBRARY, BAD_ARGUMENT or NO_MEMORY with `why`.
+// STEPRT_NO_LIBRARY, BAD_ARGUMENT, NO_MEMORY or FAILED with `why`.
 steprt_status rt_probe(int32_t ordinal, uint64_t most, struct rt_probe *out, char *why,
                        size_t n);
 
