@@ -12,14 +12,15 @@ steprt_status rt_checked(struct steprt *rt, steprt_status s) {
   return s ? STEPRT_FAILED : STEPRT_OK;
 }
 
-static steprt_status issue(struct steprt *rt, uint32_t op, uint32_t first, uint32_t n) {
-  const struct rt_entry e = {op, first, n};
+static steprt_status issue(struct steprt *rt, uint32_t op, uint32_t first, uint32_t n,
+                           bool whole) {
+  const struct rt_entry e = {op, first, n, whole};
   return rt_checked(rt, rt->class->issue(rt->device, &e, rt->stage));
 }
 
 steprt_status rt_issue_begin(struct steprt *rt) {
   for (uint32_t i = 0; i < rt->plan->n_begin; i++) {
-    RT_TRY(issue(rt, i, rt->plan->op[i].first, rt->plan->op[i].n));
+    RT_TRY(issue(rt, i, rt->plan->op[i].first, rt->plan->op[i].n, false));
   }
   return STEPRT_OK;
 }
@@ -38,12 +39,12 @@ static steprt_status issue_part(struct steprt *rt, uint32_t id) {
     for (from = i; i < end && is_selected(rt, op, i); i++) {
     }
     if (i > from) {
-      RT_TRY(issue(rt, id, from, i - from));
+      RT_TRY(issue(rt, id, from, i - from, false));
       parts++;
     }
   }
   bool orders = op->n_waits > 0 || op->signal != RT_NO_ID;
-  return parts == 0 && orders ? issue(rt, id, op->first, 0) : STEPRT_OK;
+  return parts == 0 && orders ? issue(rt, id, op->first, 0, false) : STEPRT_OK;
 }
 
 static uint32_t n_selected(const struct steprt *rt, const struct rt_chunk *c) {
@@ -63,7 +64,7 @@ static steprt_status issue_chunk(struct steprt *rt, uint32_t id) {
   rt->chunk_issued[id] = ++rt->n_issued;
   for (uint32_t i = c->first_op; i < c->first_op + c->n_ops; i++) {
     const struct rt_op *op = &rt->plan->op[i];
-    RT_TRY(n == c->n_units ? issue(rt, i, op->first, op->n) : issue_part(rt, i));
+    RT_TRY(n == c->n_units ? issue(rt, i, op->first, op->n, true) : issue_part(rt, i));
   }
   return STEPRT_OK;
 }

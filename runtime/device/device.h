@@ -18,6 +18,7 @@ struct rt_device;
 struct rt_entry {
   uint32_t op; // index into plan->op
   uint32_t first, n;
+  bool whole; // all operations of its chunk are issued now, in order and whole
 };
 
 // What UPLOAD brings to the device. Written by begin before it is issued; the device owns the memory (pinned, where

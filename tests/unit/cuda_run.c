@@ -89,7 +89,10 @@ const double bound = 50;
 
 void run_issue(struct run *r, const struct rt_stage *s, uint32_t op, uint32_t first,
                uint32_t n) {
-  const struct rt_entry e = {op, first, n};
+  // The whole of an operation: the whole chunk is under way.
+  const struct rt_op *all = &r->c.plan.op[op];
+  bool whole = r->whole && all->chunk != RT_NO_ID && first == all->first && n == all->n;
+  const struct rt_entry e = {op, first, n, whole};
   OK(cuda->issue(r->d, &e, s));
 }
 
@@ -118,6 +121,7 @@ static void issue_part(struct run *r, const struct rt_stage *s, uint32_t id,
 
 static void issue_chunks(struct run *r, const struct rt_stage *s, uint32_t part,
                          bool backwards) {
+  r->whole = part == 2;
   for (uint32_t k = 0; k < r->c.plan.n_chunks; k++) {
     const struct rt_chunk *chunk =
         &r->c.plan.chunk[backwards ? r->c.plan.n_chunks - 1 - k : k];

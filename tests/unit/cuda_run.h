@@ -17,6 +17,7 @@ struct run {
   void *stream;
   float *param[CASE_PARAMS], *grad[CASE_PARAMS];
   const void *grads[CASE_PARAMS];
+  bool whole;                      // chunks are issued whole
   float *made[STEPS][CASE_PARAMS]; // what the stream brings into `grad`
 };
 

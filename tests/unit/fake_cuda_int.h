@@ -43,8 +43,14 @@ struct fake_task {
   uint64_t arg[8];
 };
 
+// A captured list of tasks, or what was instantiated from one.
+struct fake_graph {
+  struct fake_task *first, *last;
+};
+
 struct fake_stream {
   int device;
+  struct fake_graph *capture; // NULL: tasks are enqueued
   struct fake_task *first, *last;
 };
 

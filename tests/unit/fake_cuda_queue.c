@@ -19,13 +19,18 @@ struct fake_stream *fake_new_stream(int device) {
   return fake.stream[i];
 }
 
-static void drop_tasks(struct fake_stream *s) {
-  while (s->first != NULL) {
-    struct fake_task *next = s->first->next;
-    free(s->first->owned);
-    free(s->first);
-    s->first = next;
+static void drop_list(struct fake_task *t) {
+  while (t != NULL) {
+    struct fake_task *next = t->next;
+    free(t->owned);
+    free(t);
+    t = next;
   }
+}
+
+static void drop_tasks(struct fake_stream *s) {
+  drop_list(s->first);
+  s->first = NULL;
 }
 
 void fake_drop_stream(struct fake_stream *s) {
@@ -54,16 +59,88 @@ struct fake_stream *fake_stream_of(void *handle, int device) {
   return (uintptr_t)handle <= 2 ? &fake.standard[device] : handle;
 }
 
-void fake_enqueue(struct fake_stream *s, const struct fake_task *t) {
+static void append(struct fake_task **first, struct fake_task **last,
+                   const struct fake_task *t) {
   struct fake_task *copy = malloc(sizeof *copy);
   *copy = *t;
   copy->next = NULL;
-  if (s->first == NULL) {
-    s->first = copy;
+  if (*first == NULL) {
+    *first = copy;
   } else {
-    s->last->next = copy;
+    (*last)->next = copy;
   }
-  s->last = copy;
+  *last = copy;
+}
+
+void fake_enqueue(struct fake_stream *s, const struct fake_task *t) {
+  if (s->capture != NULL) {
+    append(&s->capture->first, &s->capture->last, t);
+  } else {
+    append(&s->first, &s->last, t);
+  }
+}
+
+// ---- graphs: only launches are captured, whose arguments are copied; an instance is the list again
+
+int fake_capture_begin(void *stream, int mode) {
+  ENTER_CONTEXT("cuStreamBeginCapture");
+  (void)mode;
+  struct fake_stream *s = fake_stream_of(stream, fake_current());
+  s->capture = calloc(1, sizeof *s->capture);
+  return 0;
+}
+
+int fake_capture_end(void *stream, void **graph) {
+  ENTER_CONTEXT("cuStreamEndCapture");
+  struct fake_stream *s = fake_stream_of(stream, fake_current());
+  *graph = s->capture;
+  s->capture = NULL;
+  return 0;
+}
+
+int fake_graph_instantiate(void **exec, void *graph, unsigned long long flags) {
+  ENTER_CONTEXT("cuGraphInstantiateWithFlags");
+  (void)flags;
+  const struct fake_graph *from = graph;
+  struct fake_graph *to = calloc(1, sizeof *to);
+  for (const struct fake_task *t = from->first; t != NULL; t = t->next) {
+    if (t->kind != FAKE_LAUNCH) {
+      abort();
+    }
+    append(&to->first, &to->last, t);
+  }
+  *exec = to;
+  return 0;
+}
+
+int fake_graph_upload(void *exec, void *stream) {
+  ENTER_CONTEXT("cuGraphUpload");
+  return exec == NULL || stream == NULL ? 1 : 0;
+}
+
+int fake_graph_launch(void *exec, void *stream) {
+  ENTER_CONTEXT("cuGraphLaunch");
+  const struct fake_graph *g = exec;
+  for (const struct fake_task *t = g->first; t != NULL; t = t->next) {
+    fake_enqueue(fake_stream_of(stream, fake_current()), t);
+  }
+  return 0;
+}
+
+static int drop_graph(struct fake_graph *g) {
+  drop_list(g->first);
+  free(g);
+  return 0;
+}
+
+int fake_graph_destroy(void *graph) {
+  ENTER("cuGraphDestroy");
+  return drop_graph(graph);
+}
+
+int fake_graph_exec_destroy(void *exec) {
+  ENTER("cuGraphExecDestroy");
+  return drop_graph(exec);
 }
 
 static bool may_run(const struct fake_stream *s) {

@@ -170,6 +170,28 @@ Test(cuda_device, nothing_is_made_in_a_step) {
   run_stop(r);
 }
 
+// A whole chunk is one launch of its graph; parts of one are launched operation by operation, and so is all under a trace.
+Test(cuda_device, whole_chunks_are_graphs) {
+  struct run run, *r = &run;
+  for (int32_t trace = 0; trace < 2; trace++) {
+    run_start(r, 9, 3, 4096);
+    OK(run_open(r, (struct steprt_options){.trace = trace}));
+    OK(cuda->bind(r->d, (void *const *)r->param));
+    run_step(r, 0, false);
+    uint64_t graphs = fake_cuda_calls("cuGraphLaunch");
+    uint64_t launches = fake_cuda_calls("cuLaunchKernel");
+    cr_expect_eq(graphs, trace ? 0 : r->c.plan.n_chunks);
+    run_step(r, 1, false);
+    uint64_t more = fake_cuda_calls("cuLaunchKernel") - launches;
+    cr_expect(trace ? more > r->c.plan.n_chunks : more < r->c.plan.n_chunks, "%u",
+              (unsigned)more);
+    graphs = fake_cuda_calls("cuGraphLaunch");
+    run_step(r, 2, true);
+    cr_expect_eq(fake_cuda_calls("cuGraphLaunch"), graphs);
+    run_stop(r);
+  }
+}
+
 Test(cuda_device, trace) {
   struct run run, *r = &run;
   struct steprt_trace_record t[64];

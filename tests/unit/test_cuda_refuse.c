@@ -173,7 +173,7 @@ Test(cuda_device, failure_in_a_step) {
   const struct rt_chunk *chunk = &r->c.plan.chunk[0];
   fake_cuda_fail("cuLaunchKernel", 1, 700);
   const struct rt_entry e = {chunk->first_op + 1, r->c.plan.op[chunk->first_op + 1].first,
-                             r->c.plan.op[chunk->first_op + 1].n};
+                             r->c.plan.op[chunk->first_op + 1].n, false};
   expect_error(r, cuda->issue(r->d, &e, s), STEPRT_FAILED,
                "CUDA device 0 (FFFF:FF:10.0), map step of chunk 0 (units ");
   cr_expect(r->rt.failed &&

@@ -50,6 +50,12 @@ struct cu_table {
   const uint32_t *first_tile; // n + 1: of each row, then of all
 };
 
+// A chunk's operations on COMPUTE, captured.
+struct cu_graph {
+  void *exec;           // NULL: they are launched one by one
+  uint32_t first, last; // operations of the plan
+};
+
 struct cu_trace_record {
   void *begin, *end; // events
   struct steprt_trace_record record;
@@ -83,8 +89,9 @@ struct rt_device {
   struct cu_kernel *kernel;
   struct cu_table *op_table, *init_table;
   uint64_t table_bytes;
-  uint64_t *param;       // addresses
-  const void **accepted; // per parameter: the gradient that was checked last
+  uint64_t *param;        // addresses
+  const void **accepted;  // per parameter: the gradient that was checked last
+  struct cu_graph *graph; // by chunk; NULL before bind and under a trace
   struct cu_stages stages;
   struct rt_verdict *verdict; // pinned
   struct rt_cuda_ortho *ortho;
@@ -168,6 +175,18 @@ steprt_status cu_step_issue(struct rt_device *d, const struct rt_entry *e,
 steprt_status cu_step_wait_chunk(struct rt_device *d, uint32_t chunk, void *stream);
 steprt_status cu_step_wait(struct rt_device *d, bool compute_only);
 steprt_status cu_step_verdict(struct rt_device *d, struct rt_verdict *out);
+
+// What an operation does on its stream, without waits and signal.
+steprt_status cu_run_op(struct rt_device *d, const struct rt_op *op,
+                        const struct cu_table *table, uint32_t first, uint32_t n,
+                        const struct rt_stage *stage);
+// Operation `id` on COMPUTE of a chunk that is issued whole: its graph stands for all of them.
+steprt_status cu_issue_whole(struct rt_device *d, uint32_t id);
+
+// ---- graphs.c
+
+steprt_status cu_graphs_make(struct rt_device *d); // at bind
+void cu_graphs_close(struct rt_device *d);
 
 // ---- check.c
 

@@ -18,6 +18,7 @@ static void close_device(struct rt_device *d) {
         (void)d->driver.stream_synchronize(d->lane[i]);
       }
     }
+    cu_graphs_close(d);
     rt_cuda_ortho_close(d, d->ortho);
     cu_trace_close(d);
     cu_stages_close(d);
@@ -128,7 +129,8 @@ static steprt_status bind(struct rt_device *d, void *const *params) {
   if (d->plan->state_bytes != 0) {
     CU_TRY(d, memory_set, d->at.state, 0, d->plan->state_bytes, d->lane[RT_LANE_COMPUTE]);
   }
-  return run_init(d);
+  RT_TRY(run_init(d));
+  return cu_graphs_make(d);
 }
 
 static steprt_status cuda_bind(struct rt_device *d, void *const *params) {

@@ -36,6 +36,7 @@ enum {
   CU_LAST_DEFAULT_STREAM =
       2, // handles up to this: default streams of the current context
   CU_NO_TIMING = 2,
+  CU_CAPTURE_RELAXED = 2, // CUstreamCaptureMode
   CU_HOST_PORTABLE =
       1, // of cuMemHostAlloc and cuMemHostRegister: pinned for every context
 };

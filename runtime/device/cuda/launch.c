@@ -138,9 +138,9 @@ static steprt_status copies(struct rt_device *d, const struct rt_op *op, uint32_
 
 // ---- operations
 
-static steprt_status run_op(struct rt_device *d, const struct rt_op *op,
-                            const struct cu_table *t, uint32_t first, uint32_t n,
-                            const struct rt_stage *stage) {
+steprt_status cu_run_op(struct rt_device *d, const struct rt_op *op,
+                        const struct cu_table *t, uint32_t first, uint32_t n,
+                        const struct rt_stage *stage) {
   switch ((enum rt_op_kind)op->kind) {
   case RT_OP_UPLOAD: return cu_stage_upload(d, stage);
   case RT_OP_REDUCE: return launch_squares(d, op, t);
@@ -183,17 +183,31 @@ static uint64_t bytes_of(const struct rt_device *d, const struct rt_op *op,
   return bytes;
 }
 
+static steprt_status signal_event(struct rt_device *d, const struct rt_op *op) {
+  if (op->signal != RT_NO_ID) {
+    CU_TRY(d, event_record, d->event[op->signal], d->lane[op->lane]);
+    d->recorded[op->signal] = true;
+  }
+  return STEPRT_OK;
+}
+
 steprt_status cu_issue(struct rt_device *d, const struct rt_op *op,
                        const struct cu_table *table, uint32_t first, uint32_t n,
                        const struct rt_stage *stage) {
   struct cu_trace_record *r;
   RT_TRY(wait_events(d, op));
   RT_TRY(cu_trace_start(d, op, &r));
-  RT_TRY(run_op(d, op, table, first, n, stage));
+  RT_TRY(cu_run_op(d, op, table, first, n, stage));
   RT_TRY(cu_trace_stop(d, r, r != NULL ? bytes_of(d, op, first, n) : 0));
-  if (op->signal != RT_NO_ID) {
-    CU_TRY(d, event_record, d->event[op->signal], d->lane[op->lane]);
-    d->recorded[op->signal] = true;
+  return signal_event(d, op);
+}
+
+steprt_status cu_issue_whole(struct rt_device *d, uint32_t id) {
+  const struct rt_op *op = &d->plan->op[id];
+  const struct cu_graph *g = &d->graph[op->chunk];
+  RT_TRY(wait_events(d, op));
+  if (id == g->first) {
+    CU_TRY(d, graph_launch, g->exec, d->lane[RT_LANE_COMPUTE]);
   }
-  return STEPRT_OK;
+  return signal_event(d, op);
 }

@@ -72,7 +72,10 @@ steprt_status cu_step_join(struct rt_device *d, void *stream) {
 static steprt_status issue(struct rt_device *d, const struct rt_entry *e,
                            const struct rt_stage *stage) {
   const struct rt_op *op = &d->plan->op[e->op];
-  RT_TRY(cu_issue(d, op, &d->op_table[e->op], e->first, e->n, stage));
+  bool graph = e->whole && op->lane == RT_LANE_COMPUTE && d->graph != NULL &&
+               d->graph[op->chunk].exec != NULL;
+  RT_TRY(graph ? cu_issue_whole(d, e->op)
+               : cu_issue(d, op, &d->op_table[e->op], e->first, e->n, stage));
   // Of a part of a chunk it is not known which operation is the last.
   bool ends = op->chunk != RT_NO_ID && op->lane == RT_LANE_COMPUTE &&
               (d->chunk_last[op->chunk] == e->op || e->n != op->n);
