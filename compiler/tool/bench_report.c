@@ -139,7 +139,8 @@ static void put_memory(struct buf *out, const struct bench *b) {
 static void put_compiled(struct buf *out, const struct bench *b) {
   const struct driver *d = &b->driver;
   uint32_t cached = d->cuda != NULL ? d->cuda->n_cached : 0;
-  buf_printf(out, "%u kernels compiled in %s", d->step->n_kernels,
+  buf_printf(out, "%u kernel%s compiled in %s", d->step->n_kernels,
+             d->step->n_kernels == 1 ? "" : "s",
              text_seconds(b->tool->arena, d->times.compile).p);
   if (d->cuda != NULL) {
     buf_printf(out, ", %u of them from the cache", cached);
