@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 // cuda.h: CUdevice_attribute.
-enum { MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
 void gpu_check(const struct gpu *g, int error, const char *what) {
   const char *name = NULL;
@@ -51,7 +51,6 @@ bool gpu_open(struct gpu *g) {
   GPU(g, driver_version(&g->driver));
   GPU(g, device_get(&g->device, 0));
   GPU(g, device_name(g->name, sizeof g->name, g->device));
-  GPU(g, device_attribute(&g->multiprocessors, MULTIPROCESSORS, g->device));
   GPU(g, device_attribute(&g->major, CAPABILITY_MAJOR, g->device));
   GPU(g, device_attribute(&g->minor, CAPABILITY_MINOR, g->device));
   GPU(g, context_retain(&context, g->device));

@@ -9,7 +9,7 @@
 
 struct gpu {
   void *library;
-  int device, multiprocessors, major, minor, driver;
+  int device, major, minor, driver;
   char name[128];
 #define GPU_FN(field, symbol, parameters) int(*field) parameters;
 #include "gpu.def"

@@ -246,3 +246,58 @@ Test(cuda_shim, untaken_arms_read_nothing) {
   }
   cases_close(&c);
 }
+
+// One range of elements cut into rows of every kind, empty ones too: each tile must find its row.
+static void check_many_rows(struct cases *c, uint32_t blocks) {
+  enum { ROWS = 400 };
+  const struct cuda_kernel *k = &c->cuda[0];
+  const struct kernel *of = c->cpu[0].kernel;
+  const uint64_t length[] = {5, 0, 1, 3, k->tile, 0, 0, 9, k->tile + 1, 2, 4, 4, 4, 4};
+  const uint64_t n_lengths = sizeof length / sizeof *length;
+  struct cuda_table table = cuda_table_new(c->arena, k, ROWS);
+  struct cuda_verdict verdict = {.clip = 0.37f};
+  uint32_t scalar_at = 0, clip = clip_of(&c->cpu[0]);
+  uint64_t all = 0, begin = 0;
+  for (uint64_t i = 0; i < ROWS; i++) {
+    all += length[i % n_lengths];
+  }
+  struct cpu_data got = cpu_data_new(&c->cpu[0], all, 0, 1);
+  struct cpu_data want = cpu_data_new(&c->cpu[0], all, 0, 1);
+  if (clip != UINT32_MAX) {
+    got.scalar[clip] = want.scalar[clip] = verdict.clip;
+  }
+  const void *grad = NULL;
+  for (uint64_t i = 0; i < ROWS; begin += length[i++ % n_lengths]) {
+    void *ptr[16];
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < of->n_slots; s++) {
+      if (of->slot[s].kind == SLOT_GRAD) {
+        grad = got.tensor[s];
+      } else {
+        ptr[n++] = (char *)got.tensor[s] + begin * storage_bytes(of->slot[s].storage);
+      }
+    }
+    cuda_table_add(&table, &(struct cuda_row){ptr, begin, length[i % n_lengths], 0, 0});
+  }
+  cuda_shim_launch(&c->shim,
+                   &(struct cuda_launch){.kernel = k,
+                                         .blocks = blocks != 0 ? blocks : table.n_tiles,
+                                         .table = &table,
+                                         .scalars = got.scalar,
+                                         .scalar_at = &scalar_at,
+                                         .grads = &grad,
+                                         .verdict = &verdict});
+  cpu_case_run(&c->cpu[0], &want, 0, all);
+  cpu_data_expect_equal(&c->cpu[0], &got, &want);
+  cpu_data_free(&got);
+  cpu_data_free(&want);
+}
+
+Test(cuda_shim, a_tile_finds_its_row_among_many) {
+  struct cases c = cases_open(files, 1);
+  for (uint32_t blocks = 0; blocks <= 7; blocks += 7) {
+    check_many_rows(&c, blocks);
+  }
+  check_many_rows(&c, 64);
+  cases_close(&c);
+}
