@@ -67,9 +67,7 @@ static steprt_status finish_last(struct steprt *rt) {
 static void start_units(struct steprt *rt) {
   const struct rt_plan *plan = rt->plan;
   memset(rt->unit_mode, RT_UNIT_LEFT, plan->n_units * sizeof *rt->unit_mode);
-  memset(rt->chunk_issued, 0, plan->n_chunks * sizeof *rt->chunk_issued);
   rt->n_left = plan->n_units;
-  rt->n_issued = 0;
   rt->next_chunk = plan->n_chunks;
 }
 

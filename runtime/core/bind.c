@@ -9,8 +9,7 @@ static uint64_t bytes_of(const struct steprt *rt, uint32_t i) {
   return v->active ? rt->plan->param[i].numel * rt_storage_bytes(v->storage) : 0;
 }
 
-static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
-                                 const uint64_t *bytes) {
+static steprt_status check_address(struct steprt *rt, uint32_t i, const void *at) {
   const struct rt_param *v = &rt->program->param[i];
   if (!at) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter '%s' has no address",
@@ -21,7 +20,12 @@ static steprt_status check_param(struct steprt *rt, uint32_t i, const void *at,
                      "parameter '%s': its address %p is not aligned to its elements",
                      rt_show(v->name).text, at);
   }
-  if (bytes && bytes[i] != bytes_of(rt, i)) {
+  return STEPRT_OK;
+}
+
+static steprt_status check_size(struct steprt *rt, uint32_t i, const uint64_t *bytes) {
+  const struct rt_param *v = &rt->program->param[i];
+  if (bytes && v->active && bytes[i] != bytes_of(rt, i)) {
     return rt_refuse(rt, STEPRT_BAD_ARGUMENT, "parameter '%s' has %llu bytes, not %llu",
                      rt_show(v->name).text, (unsigned long long)bytes[i],
                      (unsigned long long)bytes_of(rt, i));
@@ -64,10 +68,11 @@ static steprt_status check_params(struct steprt *rt, void *const *params,
   }
   for (uint32_t i = 0; i < rt->program->n_params && !s; i++) {
     uint64_t size = bytes_of(rt, i);
-    if (size > 0) {
+    s = check_size(rt, i, bytes);
+    if (size > 0 && !s) {
       uintptr_t at = (uintptr_t)params[i];
       span[n++] = (struct span){at, at + size, i};
-      s = check_param(rt, i, params[i], bytes);
+      s = check_address(rt, i, params[i]);
     }
   }
   s = s ? s : check_overlap(rt, span, n);

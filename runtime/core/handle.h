@@ -46,7 +46,8 @@ struct steprt {
   uint64_t *count; // per parameter
 
   // Host states: that of a parameter's slot is `host[host_index[first_host[p] + slot]]`; those of a group share an
-  // index. `slot`, `slot_next`: one parameter's, gathered for its rule.
+  // index. host_next: from begin on what was before, which comes back where the verdict skips the step. `slot`,
+  // `slot_next`: one parameter's, gathered for its rule.
   uint64_t *first_host, *host_index;
   double *host, *host_next;
   uint64_t n_host;
@@ -57,10 +58,8 @@ struct steprt {
   void *stream;     // begin's
   bool *takes_part; // per parameter
   int64_t *memo;    // per rule: the parameter last evaluated in this step
-  bool
-      unsettled; // counts and host states advanced; the verdict may take that back. Then host_next is what was before
-  bool measured; // the verdict stands in the report
-  bool waited;   // wait_all has seen its end
+  bool measured;    // the verdict stands in the report
+  bool waited;      // wait_all has seen its end
   double begun;
   struct steprt_report report;
   double slab_seconds; // of open: until the host slab was there, and pinned
@@ -69,9 +68,9 @@ struct steprt {
   uint8_t *unit_mode; // enum rt_unit_mode
   uint32_t n_left;    // units in RT_UNIT_LEFT
   uint64_t *named, *asked, n_runs;
-  uint64_t *chunk_issued,
-      n_issued; // per chunk: when it was last issued, counted from 1; 0: not in this step
-  uint32_t next_chunk; // the first one not enqueued yet under overlap; n_chunks: none
+  uint64_t *chunk_issued; // per chunk: when it was last issued, in any step; 0: never
+  uint64_t n_issued;      // issues since open
+  uint32_t next_chunk;    // the first one not enqueued yet under overlap; n_chunks: none
 };
 
 // A name from outside, made safe to stand in a message.

@@ -12,6 +12,10 @@ steprt_status rt_checked(struct steprt *rt, steprt_status s) {
   return s ? STEPRT_FAILED : STEPRT_OK;
 }
 
+steprt_status rt_check_stream(struct steprt *rt, void *stream) {
+  return rt->class->check ? rt->class->check(rt->device, NULL, stream) : STEPRT_OK;
+}
+
 static steprt_status issue(struct steprt *rt, uint32_t op, uint32_t first, uint32_t n,
                            bool whole) {
   const struct rt_entry e = {op, first, n, whole};

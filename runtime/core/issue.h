@@ -7,6 +7,9 @@
 // `s` of a device's call inside a step: anything but OK leaves the handle failed, with the device's text or `s`'s.
 steprt_status rt_checked(struct steprt *rt, steprt_status s);
 
+// Refuses a stream that is not of the device, before anything is enqueued.
+steprt_status rt_check_stream(struct steprt *rt, void *stream);
+
 // Reads the verdict of the last step, once; blocks until it is known. Takes counts and host states back where the
 // step was skipped.
 steprt_status rt_settle(struct steprt *rt);

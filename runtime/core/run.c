@@ -123,6 +123,7 @@ static steprt_status run(struct steprt *rt, const struct steprt_set *set) {
   if (!set && rt->n_left == 0 && rt->plan->n_units > 0) {
     return rt_refuse(rt, STEPRT_BAD_STATE, "run: all units have run in this step");
   }
+  RT_TRY(rt_check_stream(rt, stream));
   if (rt->class->fork) {
     RT_TRY(rt_checked(rt, rt->class->fork(rt->device, stream)));
   }

@@ -80,7 +80,11 @@ static bool has_slot(const struct steprt *rt, uint32_t param, uint32_t slot) {
 
 // A step that may still be skipped is waited for: what it advanced may be taken back.
 static bool is_settled(struct steprt *rt) {
-  return rt->mode < RT_MODE_BOUND || !rt->program->skips_nonfinite || !rt_settle(rt);
+  if (rt->mode < RT_MODE_BOUND || !rt->program->skips_nonfinite) {
+    return true;
+  }
+  rt->counters.waits += !rt->measured;
+  return !rt_settle(rt);
 }
 
 double steprt_host_state(struct steprt *rt, uint32_t param, uint32_t slot) {

@@ -5,7 +5,8 @@ static steprt_status wait(struct steprt *rt, bool compute_only) {
   return rt_checked(rt, rt->class->wait(rt->device, compute_only));
 }
 
-// Of the chunks that hold parameters first needed at `order` or before, the one enqueued last; else RT_NO_ID.
+// Of the chunks that hold parameters first needed at `order` or before, the one enqueued last, in this step or, until
+// their units run, in the one before; RT_NO_ID: none was.
 static uint32_t last_needed(const struct steprt *rt, uint64_t order) {
   uint32_t last = RT_NO_ID;
   for (uint32_t c = 0; c < rt->plan->n_chunks; c++) {
@@ -28,6 +29,7 @@ static uint64_t end_needed(const struct rt_plan *plan, uint64_t order) {
 
 steprt_status steprt_wait_order(struct steprt *rt, uint64_t order, void *stream) {
   RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BEGUN, "wait_order"));
+  RT_TRY(rt_check_stream(rt, stream));
   uint64_t end = end_needed(rt->plan, order);
   RT_TRY(rt_issue_until(rt, end > 0 ? end + rt->plan->ahead : 0));
   uint32_t last = last_needed(rt, order);
@@ -61,6 +63,7 @@ steprt_status steprt_wait_all(struct steprt *rt) {
 
 steprt_status steprt_grads_done(struct steprt *rt, void *stream) {
   RT_TRY(rt_expect(rt, RT_MODE_BOUND, RT_MODE_BEGUN, "grads_done"));
+  RT_TRY(rt_check_stream(rt, stream));
   if (rt->waited) {
     return STEPRT_OK;
   }

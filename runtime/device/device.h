@@ -46,8 +46,8 @@ struct rt_device_class {
   // done when it returns.
   steprt_status (*bind)(struct rt_device *d, void *const *params);
 
-  // Before a step changes anything: are `stream` and the gradients (one per parameter; NULL: none) of this device?
-  // Refuses with the parameter's name (STEPRT_BAD_ARGUMENT). NULL: a device that takes any address.
+  // Before anything changes: are `stream` and the gradients of this device? `grads`: one per parameter, or NULL: only
+  // the stream is asked about; an entry may be NULL. Refuses with the parameter's name (STEPRT_BAD_ARGUMENT). NULL: a device that takes any address.
   steprt_status (*check)(struct rt_device *d, const void *const *grads, void *stream);
 
   // The next stage to fill; what it points to holds what rt_stage_scalars and the number of parameters ask for.

@@ -80,6 +80,21 @@ Test(steprt_calls, begin_reads_the_verdict_of_the_step_before) {
   tiny_run_free(&b);
 }
 
+// Who asks for a count inside a step that may be skipped waits, and is counted (L2).
+Test(steprt_calls, a_question_that_waits_is_counted) {
+  struct tiny_run r;
+  struct steprt_counters c = {.size = sizeof c};
+  tiny_run_planned(&r, sizes, 2, 44, &streams);
+  step_without_wait(&r);
+  cr_assert_eq(steprt_count(r.rt, 0), 1);
+  cr_assert_eq(steprt_host_state(r.rt, 0, 0), 0.9); // known by now
+  cr_assert_eq(steprt_wait_all(r.rt), STEPRT_OK);
+  cr_assert_eq(steprt_count(r.rt, 0), 1);
+  cr_assert_eq(steprt_counters(r.rt, &c), STEPRT_OK);
+  cr_assert_eq(c.waits, 1);
+  tiny_run_free(&r);
+}
+
 // Refused after a step that may have been skipped: the refusal comes first and takes nothing back or forth.
 Test(steprt_calls, a_refused_begin_changes_nothing) {
   struct tiny_run r;
@@ -185,6 +200,83 @@ Test(steprt_calls, parameters_that_overlap_or_have_another_size_are_refused) {
   cr_assert_eq(steprt_bind_sized(rt, param, bytes), STEPRT_OK, "%s", steprt_error(rt));
   steprt_destroy(rt);
   free(memory);
+}
+
+// A parameter without elements needs no address, and has a size all the same.
+Test(steprt_calls, an_empty_parameter_has_a_size) {
+  static struct tiny t;
+  static float memory[3][8];
+  struct steprt *rt;
+  void *param[] = {memory[0], NULL, NULL, memory[2]};
+  uint64_t bytes[] = {32, 4, 0, 32};
+  tiny_make(&t, (uint64_t[]){8, 0, 8, 8});
+  cr_assert_eq(steprt_open(&t.program, NULL, &rt), STEPRT_OK, "%s", steprt_error(rt));
+  cr_assert_eq(steprt_bind_sized(rt, param, bytes), STEPRT_BAD_ARGUMENT);
+  cr_assert_str_eq(steprt_error(rt), "parameter 'v' has 4 bytes, not 0");
+  bytes[1] = 0;
+  cr_assert_eq(steprt_bind_sized(rt, param, bytes), STEPRT_OK, "%s", steprt_error(rt));
+  steprt_destroy(rt);
+}
+
+// ---- streams
+
+static char other_stream;
+
+static steprt_status check_stream(struct rt_device *d, const void *const *grads,
+                                  void *stream) {
+  (void)d;
+  (void)grads;
+  return stream == &other_stream ? STEPRT_BAD_ARGUMENT : STEPRT_OK;
+}
+
+// A stream of another device is refused by each call that takes one, before anything is enqueued; the step goes on.
+Test(steprt_calls, a_foreign_stream_costs_nothing) {
+  struct tiny_run r, plain;
+  struct rt_device_class class = rt_device_cpu;
+  class.check = check_stream;
+  tiny_run_new(&plain, sizes, 1, 42);
+  tiny_run_planned(&r, sizes, 2, 42, &streams);
+  steprt_destroy(r.rt);
+  cr_assert_eq(rt_open_with_class(&r.tiny.program, NULL, &class, &r.rt), STEPRT_OK);
+  cr_assert_eq(steprt_bind(r.rt, r.param), STEPRT_OK);
+  struct steprt_step step = {sizeof step, (const void *const *)r.grad, &other_stream};
+  cr_assert_eq(steprt_begin(r.rt, &step), STEPRT_BAD_ARGUMENT);
+  cr_assert_eq(begin(&r), STEPRT_OK);
+  const uint32_t units[] = {0, 1};
+  struct steprt_set set = {
+      .size = sizeof set, .units = units, .n = 2, .stream = &other_stream};
+  cr_assert_eq(steprt_run(r.rt, &set), STEPRT_BAD_ARGUMENT);
+  cr_assert_eq(steprt_wait_order(r.rt, 0, &other_stream), STEPRT_BAD_ARGUMENT);
+  cr_assert_eq(steprt_grads_done(r.rt, &other_stream), STEPRT_BAD_ARGUMENT);
+  set.stream = NULL;
+  cr_assert_eq(steprt_run(r.rt, &set), STEPRT_OK, "%s", steprt_error(r.rt));
+  cr_assert_eq(steprt_run(r.rt, NULL), STEPRT_OK);
+  cr_assert_eq(steprt_end(r.rt), STEPRT_OK);
+  cr_assert_eq(steprt_wait_all(r.rt), STEPRT_OK);
+  tiny_run_step(&plain);
+  tiny_run_compare(&r, &plain);
+  tiny_run_free(&r);
+  tiny_run_free(&plain);
+}
+
+// A begin that comes early enqueues the rest of the step before; until units run again wait_order waits for that one.
+Test(steprt_calls, wait_order_after_an_early_begin) {
+  static const struct tiny_plan_options overlap = {
+      .host = true, .piece = 4096, .overlap = true, .first_ahead = 3, .ahead = 2};
+  struct tiny_run r, plain;
+  tiny_run_new(&plain, sizes, 1, 43);
+  tiny_run_planned(&r, sizes, 2, 43, &overlap);
+  update_fn = r.tiny.kernel[TINY_UPDATE].fn;
+  r.tiny.kernel[TINY_UPDATE].fn = slow_update;
+  step_without_wait(&r);
+  cr_assert_eq(begin(&r), STEPRT_OK);
+  cr_assert_eq(steprt_wait_order(r.rt, 9, NULL), STEPRT_OK);
+  tiny_run_step(&plain);
+  for (uint32_t i = 0; i < TINY_PARAMS; i++) {
+    cr_assert_arr_eq(r.param[i], plain.param[i], sizes[i] * sizeof(float), "%u", i);
+  }
+  tiny_run_free(&r);
+  tiny_run_free(&plain);
 }
 
 // ---- trace
