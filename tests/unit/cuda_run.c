@@ -40,6 +40,7 @@ steprt_status run_open(struct run *r, struct steprt_options o) {
 
 void run_free(struct run *r) {
   fake_cuda_reset(0);
+  rt_memory_free(&r->rt.memory);
   for (uint32_t i = 0; i < CASE_PARAMS; i++) {
     free(r->param[i]);
     free(r->grad[i]);
@@ -54,11 +55,13 @@ void run_stop(struct run *r) {
     cuda->close(r->d);
   }
   struct fake_live l = fake_cuda_live();
-  cr_expect(
-      l.streams == 1 && l.events == 0 && l.allocations == 0 && l.pinned == 0 &&
-          l.libraries == 0 && l.contexts == 0,
-      "left: %u streams, %u events, %u allocations, %u pinned, %u libraries, %u contexts",
-      l.streams, l.events, l.allocations, l.pinned, l.libraries, l.contexts);
+  cr_expect(l.streams == 1 && l.events == 0 && l.allocations == 0 && l.pinned == 0 &&
+                l.libraries == 0 && l.contexts == 0 && l.graphs == 0,
+            "left: %u streams, %u events, %u allocations, %u pinned, %u libraries, %u "
+            "contexts, "
+            "%u graphs",
+            l.streams, l.events, l.allocations, l.pinned, l.libraries, l.contexts,
+            l.graphs);
   run_free(r);
 }
 
@@ -163,8 +166,10 @@ void run_step(struct run *r, uint32_t step, bool subsets) {
   for (uint32_t i = 0; i < r->c.plan.n_begin; i++) {
     run_issue(r, s, i, r->c.plan.op[i].first, r->c.plan.op[i].n);
   }
+  OK(cuda->fork(r->d, r->stream)); // of run
   if (subsets) {
     issue_chunks(r, s, 1, true);
+    OK(cuda->fork(r->d, r->stream));
     issue_chunks(r, s, 0, false);
   } else {
     issue_chunks(r, s, 2, false);

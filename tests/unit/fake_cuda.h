@@ -45,7 +45,7 @@ FAKE_API void fake_cuda_synchronize(void *stream);
 FAKE_API void fake_cuda_copy(void *stream, void *to, const void *from, size_t bytes);
 
 struct fake_live {
-  uint32_t streams, events, allocations, pinned, libraries,
+  uint32_t streams, events, allocations, pinned, libraries, graphs,
       contexts; // contexts: pushed or retained
 };
 FAKE_API struct fake_live fake_cuda_live(void);

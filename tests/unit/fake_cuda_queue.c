@@ -87,6 +87,7 @@ int fake_capture_begin(void *stream, int mode) {
   (void)mode;
   struct fake_stream *s = fake_stream_of(stream, fake_current());
   s->capture = calloc(1, sizeof *s->capture);
+  fake.live.graphs++;
   return 0;
 }
 
@@ -103,6 +104,7 @@ int fake_graph_instantiate(void **exec, void *graph, unsigned long long flags) {
   (void)flags;
   const struct fake_graph *from = graph;
   struct fake_graph *to = calloc(1, sizeof *to);
+  fake.live.graphs++;
   for (const struct fake_task *t = from->first; t != NULL; t = t->next) {
     if (t->kind != FAKE_LAUNCH) {
       abort();
@@ -127,20 +129,22 @@ int fake_graph_launch(void *exec, void *stream) {
   return 0;
 }
 
-static int drop_graph(struct fake_graph *g) {
+static void drop_graph(struct fake_graph *g) {
   drop_list(g->first);
   free(g);
-  return 0;
+  fake.live.graphs--;
 }
 
 int fake_graph_destroy(void *graph) {
+  drop_graph(graph);
   ENTER("cuGraphDestroy");
-  return drop_graph(graph);
+  return 0;
 }
 
 int fake_graph_exec_destroy(void *exec) {
+  drop_graph(exec);
   ENTER("cuGraphExecDestroy");
-  return drop_graph(exec);
+  return 0;
 }
 
 static bool may_run(const struct fake_stream *s) {

@@ -229,8 +229,9 @@ Test(cuda_device, states) {
   }
 }
 
-// wait_chunk orders a stream behind a chunk, also one of which only a part ran.
-Test(cuda_device, wait_chunk) {
+// wait_chunk orders a stream behind a chunk, also one of which only a part ran: rows of an operation, or one of several
+// operations, all of its rows.
+static void check_wait_chunk(bool all_rows) {
   struct run run, *r = &run;
   struct rt_stage *s;
   run_start(r, 11, 0, 200000);
@@ -249,11 +250,26 @@ Test(cuda_device, wait_chunk) {
     run_issue(r, s, i, r->c.plan.op[i].first, r->c.plan.op[i].n);
   }
   uint32_t op = r->c.plan.chunk[0].first_op;
-  run_issue(r, s, op, r->c.plan.op[op].first, 1);
+  run_issue(r, s, op, r->c.plan.op[op].first, all_rows ? r->c.plan.op[op].n : 1);
   OK(cuda->wait_chunk(r->d, 0, r->stream));
   cr_expect_eq(r->param[0][0], first);
   fake_cuda_synchronize(r->stream);
   cr_expect_neq(r->param[0][0], first);
   OK(cuda->wait(r->d, true));
+  run_stop(r);
+}
+
+Test(cuda_device, wait_chunk) {
+  check_wait_chunk(false);
+  check_wait_chunk(true);
+}
+
+// All host memory is the handle's: what it refuses inside a step (L2) is refused here too.
+Test(cuda_device, memory_is_the_handles) {
+  struct run run, *r = &run;
+  run_start(r, 1, 3, 20000);
+  r->rt.memory.silent = true;
+  cr_expect_eq(run_open(r, (struct steprt_options){0}), STEPRT_NO_MEMORY);
+  cr_expect_geq(r->rt.memory.refused, 1);
   run_stop(r);
 }

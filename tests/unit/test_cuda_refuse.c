@@ -149,9 +149,11 @@ Test(cuda_device, other_memory) {
   expect_error(r, cuda->check(r->d, r->grads, r->stream), STEPRT_BAD_ARGUMENT,
                "the driver does not know it");
   r->grads[5] = r->grad[5];
+  OK(cuda->check(r->d, NULL, r->stream));
   OK(cuda->check(r->d, r->grads, NULL)); // a default stream is that of our context
   void *other = fake_cuda_stream(1);
   expect_error(r, cuda->check(r->d, r->grads, other), STEPRT_BAD_ARGUMENT, "the stream");
+  expect_error(r, cuda->check(r->d, NULL, other), STEPRT_BAD_ARGUMENT, "the stream");
   expect_error(r, cuda->fork(r->d, other), STEPRT_BAD_ARGUMENT, "the stream");
   cuda->close(r->d);
   r->d = NULL;
@@ -205,4 +207,21 @@ Test(cuda_device, fork_is_refused) {
   run_step(r, 0, false);
   OK(cuda->wait(r->d, false));
   run_stop(r);
+}
+
+// Any call that captures graphs may be short of memory: nothing is left, and the next bind works.
+Test(cuda_device, bind_may_be_repeated) {
+  struct run run, *r = &run;
+  for (uint64_t call = 1; call <= 3; call++) {
+    run_start(r, 2, 3, 4096);
+    OK(run_open(r, (struct steprt_options){0}));
+    fake_cuda_fail("cuGraphInstantiateWithFlags", call, 2);
+    expect_error(r, cuda->bind(r->d, (void *const *)r->param), STEPRT_NO_MEMORY,
+                 "cuGraphInstantiateWithFlags");
+    OK(cuda->bind(r->d, (void *const *)r->param));
+    cr_expect_eq(fake_cuda_live().graphs, r->c.plan.n_chunks);
+    run_step(r, 0, false);
+    OK(cuda->wait(r->d, false));
+    run_stop(r);
+  }
 }

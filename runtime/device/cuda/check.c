@@ -54,16 +54,16 @@ static steprt_status check_memory(struct rt_device *d, struct known *k, const vo
     remember(k, &p);
     return STEPRT_OK;
   }
-  const char *name = rt_show(d->program->param[param].name).text;
+  const struct rt_shown name = rt_show(d->program->param[param].name);
   if (p.type == CU_MEMORY_DEVICE) {
     return rt_refuse(d->rt, STEPRT_BAD_ARGUMENT,
                      "the %s of '%s' (%p) lies on CUDA device %d; this handle runs on "
                      "device %d (%s)",
-                     what, name, at, p.ordinal, d->context.ordinal, d->context.bus);
+                     what, name.text, at, p.ordinal, d->context.ordinal, d->context.bus);
   }
   return rt_refuse(d->rt, STEPRT_BAD_ARGUMENT,
                    "the %s of '%s' (%p) is not memory of CUDA device %d (%s): %s", what,
-                   name, at, d->context.ordinal, d->context.bus,
+                   name.text, at, d->context.ordinal, d->context.bus,
                    p.type == CU_MEMORY_HOST ? "it lies in pinned host memory"
                                             : "the driver does not know it");
 }

@@ -70,10 +70,10 @@ static steprt_status make_streams(struct rt_device *d) {
 
 static steprt_status make_events(struct rt_device *d) {
   const struct rt_plan *p = d->plan;
-  d->event = rt_memory_alloc(&d->memory, p->n_events, sizeof *d->event);
-  d->recorded = rt_memory_alloc(&d->memory, p->n_events, sizeof *d->recorded);
-  d->chunk_done = rt_memory_alloc(&d->memory, p->n_chunks, sizeof *d->chunk_done);
-  d->chunk_last = rt_memory_alloc(&d->memory, p->n_chunks, sizeof *d->chunk_last);
+  d->event = rt_memory_alloc(&d->rt->memory, p->n_events, sizeof *d->event);
+  d->recorded = rt_memory_alloc(&d->rt->memory, p->n_events, sizeof *d->recorded);
+  d->chunk_done = rt_memory_alloc(&d->rt->memory, p->n_chunks, sizeof *d->chunk_done);
+  d->chunk_last = rt_memory_alloc(&d->rt->memory, p->n_chunks, sizeof *d->chunk_last);
   if (!d->event || !d->recorded || !d->chunk_done || !d->chunk_last) {
     return STEPRT_NO_MEMORY;
   }

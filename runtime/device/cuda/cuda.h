@@ -71,7 +71,6 @@ struct rt_device {
   struct steprt *rt;
   const struct steprt_program *program;
   const struct rt_plan *plan;
-  struct rt_memory memory; // all host memory of the device that is not pinned
 
   bool opened;
   struct cu_driver driver;
@@ -101,8 +100,8 @@ struct rt_device {
 
 // ---- context.c
 
-// Opens the driver, retains the primary context of device `ordinal`, makes streams and events. Leaves the context
-// pushed on success and on failure alike when d->context.context is set.
+// Opens the driver, retains the primary context of device `ordinal`, makes streams and events. The context is pushed
+// only inside. What a failure leaves is closed with the device.
 steprt_status cu_context_open(struct rt_device *d, int32_t ordinal);
 void cu_context_close(struct rt_device *d);
 // Every call of the class lies between these two: the context is pushed, and popped.
@@ -200,7 +199,9 @@ steprt_status cu_check_stream(struct rt_device *d, void *stream);
 
 steprt_status cu_trace_open(struct rt_device *d);
 void cu_trace_close(struct rt_device *d);
-steprt_status cu_trace_begin(struct rt_device *d); // of a step
+void cu_trace_clear(struct rt_device *d); // at a step's begin
+// Times count from here, once COMPUTE has waited for the caller's stream; later calls of the step change nothing.
+steprt_status cu_trace_begin(struct rt_device *d);
 // Around an operation. NULL where nothing is traced.
 steprt_status cu_trace_start(struct rt_device *d, const struct rt_op *op,
                              struct cu_trace_record **out);

@@ -31,7 +31,6 @@ static void close_device(struct rt_device *d) {
   if (call || d->context.context == NULL) {
     rt_slab_close(&d->slab);
   }
-  rt_memory_free(&d->memory);
   free(d);
 }
 
@@ -59,8 +58,8 @@ static steprt_status open_products(struct rt_device *d) {
 static steprt_status make_everything(struct rt_device *d,
                                      const struct steprt_options *o) {
   uint32_t n = d->program->n_params;
-  d->param = rt_memory_alloc(&d->memory, n, sizeof *d->param);
-  d->accepted = rt_memory_alloc(&d->memory, n, sizeof *d->accepted);
+  d->param = rt_memory_alloc(&d->rt->memory, n, sizeof *d->param);
+  d->accepted = rt_memory_alloc(&d->rt->memory, n, sizeof *d->accepted);
   if (!d->param || !d->accepted) {
     return STEPRT_NO_MEMORY;
   }

@@ -68,7 +68,8 @@ steprt_status cu_graphs_make(struct rt_device *d) {
   if (d->trace.record != NULL) {
     return STEPRT_OK;
   }
-  d->graph = rt_memory_alloc(&d->memory, d->plan->n_chunks, sizeof *d->graph);
+  cu_graphs_close(d); // of a bind that failed
+  d->graph = rt_memory_alloc(&d->rt->memory, d->plan->n_chunks, sizeof *d->graph);
   if (!d->graph) {
     return rt_refuse(d->rt, STEPRT_NO_MEMORY, "out of memory");
   }
@@ -87,4 +88,5 @@ void cu_graphs_close(struct rt_device *d) {
       (void)d->driver.graph_exec_destroy(d->graph[i].exec);
     }
   }
+  d->graph = NULL;
 }

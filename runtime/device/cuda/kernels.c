@@ -101,7 +101,7 @@ static steprt_status inspect(struct rt_device *d, const struct rt_kernel *k,
 
 steprt_status cu_kernels_open(struct rt_device *d) {
   const struct steprt_program *p = d->program;
-  d->kernel = rt_memory_alloc(&d->memory, p->n_kernels, sizeof *d->kernel);
+  d->kernel = rt_memory_alloc(&d->rt->memory, p->n_kernels, sizeof *d->kernel);
   if (!d->kernel) {
     return STEPRT_NO_MEMORY;
   }

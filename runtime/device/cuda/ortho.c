@@ -99,8 +99,8 @@ static uint32_t count_orthos(const struct rt_plan *p) {
 static steprt_status open_shapes(struct rt_device *d, struct rt_cuda_ortho *o) {
   char why[640] = "";
   uint32_t n = count_orthos(d->plan);
-  o->shape = rt_memory_alloc(&d->memory, n, sizeof *o->shape);
-  uint64_t *most = rt_memory_alloc(&d->memory, n, sizeof *most);
+  o->shape = rt_memory_alloc(&d->rt->memory, n, sizeof *o->shape);
+  uint64_t *most = rt_memory_alloc(&d->rt->memory, n, sizeof *most);
   if (!o->shape || !most) {
     return rt_refuse(d->rt, STEPRT_NO_MEMORY, "out of memory");
   }
@@ -152,7 +152,7 @@ static steprt_status warm_up(struct rt_device *d, struct rt_cuda_ortho *o) {
 }
 
 steprt_status rt_cuda_ortho_open(struct rt_device *d, struct rt_cuda_ortho **out) {
-  struct rt_cuda_ortho *o = *out = rt_memory_alloc(&d->memory, 1, sizeof *o);
+  struct rt_cuda_ortho *o = *out = rt_memory_alloc(&d->rt->memory, 1, sizeof *o);
   if (!o) {
     return rt_refuse(d->rt, STEPRT_NO_MEMORY, "out of memory");
   }

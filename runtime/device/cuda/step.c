@@ -24,7 +24,7 @@ static steprt_status failed(struct rt_device *d, steprt_status s) {
 
 static steprt_status check(struct rt_device *d, const void *const *grads, void *stream) {
   RT_TRY(cu_check_stream(d, stream));
-  return cu_check_grads(d, grads);
+  return grads != NULL ? cu_check_grads(d, grads) : STEPRT_OK;
 }
 
 steprt_status cu_step_check(struct rt_device *d, const void *const *grads, void *stream) {
@@ -37,6 +37,7 @@ steprt_status cu_step_check(struct rt_device *d, const void *const *grads, void 
 steprt_status cu_step_stage(struct rt_device *d, struct rt_stage **out) {
   RT_TRY(cu_enter(d, "begin"));
   steprt_status s = failed(d, cu_stage_next(d, out));
+  cu_trace_clear(d);
   cu_leave(d);
   return s;
 }
@@ -78,7 +79,7 @@ static steprt_status issue(struct rt_device *d, const struct rt_entry *e,
                : cu_issue(d, op, &d->op_table[e->op], e->first, e->n, stage));
   // Of a part of a chunk it is not known which operation is the last.
   bool ends = op->chunk != RT_NO_ID && op->lane == RT_LANE_COMPUTE &&
-              (d->chunk_last[op->chunk] == e->op || e->n != op->n);
+              (d->chunk_last[op->chunk] == e->op || !e->whole);
   if (ends) {
     CU_TRY(d, event_record, d->chunk_done[op->chunk], d->lane[RT_LANE_COMPUTE]);
   }

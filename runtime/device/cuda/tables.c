@@ -27,7 +27,7 @@ static steprt_status lay_out(struct rt_device *d, const struct rt_op *op,
                      rt_op_names[op->kind]);
   }
   const struct rt_kernel *k = &d->program->kernel[op->kernel];
-  uint32_t *tile = rt_memory_alloc(&d->memory, (uint64_t)op->n + 1, sizeof *tile);
+  uint32_t *tile = rt_memory_alloc(&d->rt->memory, (uint64_t)op->n + 1, sizeof *tile);
   uint64_t n = 0;
   if (!tile) {
     return STEPRT_NO_MEMORY;
@@ -57,7 +57,7 @@ static steprt_status lay_out(struct rt_device *d, const struct rt_op *op,
 
 static steprt_status lay_out_list(struct rt_device *d, const struct rt_op *op, uint32_t n,
                                   struct cu_table **out) {
-  struct cu_table *t = rt_memory_alloc(&d->memory, n, sizeof *t);
+  struct cu_table *t = rt_memory_alloc(&d->rt->memory, n, sizeof *t);
   if (!t) {
     return STEPRT_NO_MEMORY;
   }

@@ -7,7 +7,7 @@ enum { SPARE_RECORDS = 1024 };
 steprt_status cu_trace_open(struct rt_device *d) {
   struct cu_trace *t = &d->trace;
   uint32_t n = d->plan->n_ops + SPARE_RECORDS;
-  t->record = rt_memory_alloc(&d->memory, n, sizeof *t->record);
+  t->record = rt_memory_alloc(&d->rt->memory, n, sizeof *t->record);
   if (!t->record) {
     return STEPRT_NO_MEMORY;
   }
@@ -35,17 +35,21 @@ void cu_trace_close(struct rt_device *d) {
   }
 }
 
-steprt_status cu_trace_begin(struct rt_device *d) {
+void cu_trace_clear(struct rt_device *d) {
   struct cu_trace *t = &d->trace;
-  if (t->record == NULL) {
-    return STEPRT_OK;
-  }
   if (t->left_out != 0) {
     rt_note(d->rt, "trace: %llu operations of a step were not timed",
             (unsigned long long)t->left_out);
   }
   t->n = 0;
   t->left_out = 0;
+}
+
+steprt_status cu_trace_begin(struct rt_device *d) {
+  const struct cu_trace *t = &d->trace;
+  if (t->record == NULL || t->n != 0) {
+    return STEPRT_OK;
+  }
   CU_TRY(d, event_record, t->begun, d->lane[RT_LANE_COMPUTE]);
   return STEPRT_OK;
 }
