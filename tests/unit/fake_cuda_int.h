@@ -18,7 +18,7 @@ enum {
   FAKE_DEPTH = 8,
   FAKE_KERNELS = 32,
   FAKE_RANGES = 256,
-  FAKE_STREAMS = 16
+  FAKE_STREAMS = 48
 };
 enum { FAKE_HOST = 1, FAKE_DEVICE = 2 }; // CUmemorytype
 

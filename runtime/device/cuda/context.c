@@ -65,6 +65,9 @@ static steprt_status make_streams(struct rt_device *d) {
   CU_TRY(d, stream_create, &d->lane[RT_LANE_LOAD], CU_NON_BLOCKING, least);
   CU_TRY(d, stream_create, &d->lane[RT_LANE_COMPUTE], CU_NON_BLOCKING, greatest);
   CU_TRY(d, stream_create, &d->lane[RT_LANE_STORE], CU_NON_BLOCKING, least);
+  for (int i = 0; i < CU_HELPERS; i++) {
+    CU_TRY(d, stream_create, &d->helper[i], CU_NON_BLOCKING, greatest);
+  }
   return STEPRT_OK;
 }
 
@@ -89,6 +92,8 @@ static steprt_status make_events(struct rt_device *d) {
     }
   }
   RT_TRY(cu_new_event(d, false, &d->forked));
+  RT_TRY(cu_new_event(d, false, &d->handed));
+  RT_TRY(cu_new_event(d, false, &d->returned));
   RT_TRY(cu_new_event(d, false, &d->joined));
   return cu_new_event(d, false, &d->judged);
 }
@@ -148,6 +153,12 @@ static void close_event(struct rt_device *d, void *event) {
   }
 }
 
+static void close_stream(struct rt_device *d, void *stream) {
+  if (stream != NULL) {
+    (void)d->driver.stream_destroy(stream);
+  }
+}
+
 // Nothing that the driver says here matters: after a failed step all of its calls fail.
 void cu_context_close(struct rt_device *d) {
   for (uint32_t i = 0; d->event != NULL && i < d->plan->n_events; i++) {
@@ -157,11 +168,14 @@ void cu_context_close(struct rt_device *d) {
     close_event(d, d->chunk_done[i]);
   }
   close_event(d, d->forked);
+  close_event(d, d->handed);
+  close_event(d, d->returned);
   close_event(d, d->joined);
   close_event(d, d->judged);
   for (uint32_t i = 0; i < RT_N_LANES; i++) {
-    if (d->lane[i] != NULL) {
-      (void)d->driver.stream_destroy(d->lane[i]);
-    }
+    close_stream(d, d->lane[i]);
+  }
+  for (uint32_t i = 0; i < CU_HELPERS; i++) {
+    close_stream(d, d->helper[i]);
   }
 }

@@ -51,9 +51,10 @@ struct cu_table {
 };
 
 // A chunk's operations on COMPUTE, captured.
+enum { CU_HELPERS = 6 }; // streams that run graphs
 struct cu_graph {
-  void *exec;           // NULL: they are launched one by one
-  uint32_t first, last; // operations of the plan
+  uint32_t first, last;         // operations of the plan
+  uint32_t first_exec, n_execs; // in rt_device.exec; 0: they are launched one by one
 };
 
 struct cu_trace_record {
@@ -91,6 +92,11 @@ struct rt_device {
   uint64_t *param;        // addresses
   const void **accepted;  // per parameter: the gradient that was checked last
   struct cu_graph *graph; // by chunk; NULL before bind and under a trace
+  void **exec;            // instantiated graphs
+  uint32_t n_execs, next_helper;
+  void *helper[CU_HELPERS], *handed,
+      *returned;       // streams; events between them and COMPUTE
+  uint64_t n_launched; // kernels
   struct cu_stages stages;
   struct rt_verdict *verdict; // pinned
   struct rt_cuda_ortho *ortho;
@@ -186,6 +192,7 @@ steprt_status cu_issue_whole(struct rt_device *d, uint32_t id);
 
 steprt_status cu_graphs_make(struct rt_device *d); // at bind
 void cu_graphs_close(struct rt_device *d);
+steprt_status cu_graphs_launch(struct rt_device *d, const struct cu_graph *g);
 
 // ---- check.c
 

@@ -1,6 +1,10 @@
-// The operations of a chunk on COMPUTE as a captured graph: some forty launches become one, so that the host is done with
-// a step long before the device, and the driver's queue of launches never fills and blocks it (L2). Everything that the
-// launches take is known at bind: scalars, gradients and the verdict lie at fixed places of the device.
+// The operations of a chunk on COMPUTE as captured graphs: hundreds of launches become a few, so that the host is done with
+// a step long before the device (L2). Everything that the launches take is known at bind: scalars, gradients and the
+// verdict lie at fixed places of the device.
+//
+// The driver's queue of a stream holds about a thousand kernels, those of graphs counted too, and a launch beyond waits
+// (measured: half of a step of 1,700 kernels). So graphs are of some hundred kernels, and COMPUTE hands them to helper
+// streams in turn and takes over again behind each: the order is that of one stream, the queues are of many.
 //
 // The list of operations stays what is executed: a graph is captured from issuing it, and stands for a chunk only while
 // that is issued whole and not traced.
@@ -28,12 +32,16 @@ static bool is_simple(const struct rt_device *d, const struct rt_chunk *c,
   return *first != RT_NO_ID;
 }
 
-static steprt_status launch_all(struct rt_device *d, uint32_t first, uint32_t last) {
-  for (uint32_t i = first; i <= last; i++) {
-    const struct rt_op *op = &d->plan->op[i];
-    if (is_compute(d, i)) {
+enum { KERNELS = 96 }; // of a graph, about
+
+// Launches operations from `at` on until a graph is full; `at` is then the next one.
+static steprt_status launch_some(struct rt_device *d, uint32_t *at, uint32_t last) {
+  uint64_t before = d->n_launched;
+  for (; *at <= last && d->n_launched - before < KERNELS; ++*at) {
+    const struct rt_op *op = &d->plan->op[*at];
+    if (is_compute(d, *at)) {
       d->doing = op;
-      steprt_status s = cu_run_op(d, op, &d->op_table[i], op->first, op->n, NULL);
+      steprt_status s = cu_run_op(d, op, &d->op_table[*at], op->first, op->n, NULL);
       d->doing = NULL;
       RT_TRY(s);
     }
@@ -47,21 +55,37 @@ static steprt_status instantiate(struct rt_device *d, void *graph, void **exec) 
   return STEPRT_OK;
 }
 
-static steprt_status capture(struct rt_device *d, struct cu_graph *g) {
+static steprt_status capture(struct rt_device *d, uint32_t *at, uint32_t last,
+                             void **exec) {
   void *graph = NULL, *compute = d->lane[RT_LANE_COMPUTE];
   CU_TRY(d, capture_begin, compute, CU_CAPTURE_RELAXED);
-  steprt_status s = launch_all(d, g->first, g->last);
+  steprt_status s = launch_some(d, at, last);
   int ended = d->driver.capture_end(compute, &graph);
   if (!s && ended != CU_SUCCESS) {
     s = cu_error(d, ended, "capture_end");
   }
   if (!s) {
-    s = instantiate(d, graph, &g->exec);
+    s = instantiate(d, graph, exec);
   }
   if (graph != NULL) {
     (void)d->driver.graph_destroy(graph);
   }
   return s;
+}
+
+static steprt_status make_graphs(struct rt_device *d) {
+  for (uint32_t i = 0; i < d->plan->n_chunks; i++) {
+    struct cu_graph *g = &d->graph[i];
+    g->first_exec = d->n_execs;
+    if (!is_simple(d, &d->plan->chunk[i], &g->first, &g->last)) {
+      continue;
+    }
+    for (uint32_t at = g->first; at <= g->last; g->n_execs++) {
+      RT_TRY(capture(d, &at, g->last, &d->exec[d->n_execs]));
+      d->n_execs++;
+    }
+  }
+  return STEPRT_OK;
 }
 
 steprt_status cu_graphs_make(struct rt_device *d) {
@@ -70,23 +94,30 @@ steprt_status cu_graphs_make(struct rt_device *d) {
   }
   cu_graphs_close(d); // of a bind that failed
   d->graph = rt_memory_alloc(&d->rt->memory, d->plan->n_chunks, sizeof *d->graph);
-  if (!d->graph) {
+  d->exec = rt_memory_alloc(&d->rt->memory, d->plan->n_ops, sizeof *d->exec);
+  if (!d->graph || !d->exec) {
     return rt_refuse(d->rt, STEPRT_NO_MEMORY, "out of memory");
   }
-  for (uint32_t i = 0; i < d->plan->n_chunks; i++) {
-    struct cu_graph *g = &d->graph[i];
-    if (is_simple(d, &d->plan->chunk[i], &g->first, &g->last)) {
-      RT_TRY(capture(d, g));
-    }
+  return make_graphs(d);
+}
+
+steprt_status cu_graphs_launch(struct rt_device *d, const struct cu_graph *g) {
+  void *compute = d->lane[RT_LANE_COMPUTE];
+  for (uint32_t i = 0; i < g->n_execs; i++) {
+    void *helper = d->helper[d->next_helper++ % CU_HELPERS];
+    CU_TRY(d, event_record, d->handed, compute);
+    CU_TRY(d, stream_wait, helper, d->handed, 0);
+    CU_TRY(d, graph_launch, d->exec[g->first_exec + i], helper);
+    CU_TRY(d, event_record, d->returned, helper);
+    CU_TRY(d, stream_wait, compute, d->returned, 0);
   }
   return STEPRT_OK;
 }
 
 void cu_graphs_close(struct rt_device *d) {
-  for (uint32_t i = 0; d->graph && i < d->plan->n_chunks; i++) {
-    if (d->graph[i].exec) {
-      (void)d->driver.graph_exec_destroy(d->graph[i].exec);
-    }
+  for (uint32_t i = 0; i < d->n_execs; i++) {
+    (void)d->driver.graph_exec_destroy(d->exec[i]);
   }
+  d->n_execs = 0;
   d->graph = NULL;
 }

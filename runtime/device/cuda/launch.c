@@ -6,6 +6,7 @@
 static steprt_status launch(struct rt_device *d, uint32_t kernel, uint64_t blocks,
                             void **arg) {
   const struct rt_kernel *k = &d->program->kernel[kernel];
+  d->n_launched++;
   CU_TRY(d, launch, d->kernel[kernel].function, (unsigned)blocks, 1, 1, k->block, 1, 1, 0,
          d->lane[RT_LANE_COMPUTE], arg, NULL);
   return STEPRT_OK;
@@ -207,7 +208,7 @@ steprt_status cu_issue_whole(struct rt_device *d, uint32_t id) {
   const struct cu_graph *g = &d->graph[op->chunk];
   RT_TRY(wait_events(d, op));
   if (id == g->first) {
-    CU_TRY(d, graph_launch, g->exec, d->lane[RT_LANE_COMPUTE]);
+    RT_TRY(cu_graphs_launch(d, g));
   }
   return signal_event(d, op);
 }

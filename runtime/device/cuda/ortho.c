@@ -201,6 +201,7 @@ static const uint32_t *find_kernels(const struct steprt_program *p,
 static steprt_status launch(struct run *r, enum rt_ortho_kernel kernel, uint64_t blocks,
                             uint64_t n, void **parameters) {
   uint32_t id = r->kernel[kernel];
+  r->d->n_launched++;
   CU_TRY(r->d, launch, r->d->kernel[id].function, (unsigned)blocks, (unsigned)n, 1,
          r->d->program->kernel[id].block, 1, 1, 0, r->call->stream, parameters, NULL);
   return STEPRT_OK;
@@ -232,6 +233,7 @@ static steprt_status normalize(struct run *r) {
 
 static steprt_status multiply(struct run *r, enum lt_product product,
                               const struct lt_operands *o) {
+  r->d->n_launched++;
   int error = lt_multiply(&r->o->blas, r->shape, product, o, r->call->n, r->call->stream);
   return error ? rt_fail(r->d->rt, "cuBLASLt: status %d for %llu matrices of %llu x %llu",
                          error, (unsigned long long)r->call->n,

@@ -74,7 +74,7 @@ static steprt_status issue(struct rt_device *d, const struct rt_entry *e,
                            const struct rt_stage *stage) {
   const struct rt_op *op = &d->plan->op[e->op];
   bool graph = e->whole && op->lane == RT_LANE_COMPUTE && d->graph != NULL &&
-               d->graph[op->chunk].exec != NULL;
+               d->graph[op->chunk].n_execs != 0;
   RT_TRY(graph ? cu_issue_whole(d, e->op)
                : cu_issue(d, op, &d->op_table[e->op], e->first, e->n, stage));
   // Of a part of a chunk it is not known which operation is the last.
