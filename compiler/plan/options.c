@@ -110,8 +110,19 @@ static bool find_target(struct plan_builder *b) {
   return false;
 }
 
+// What plan.json can hold.
+static bool check_sizes(struct plan_builder *b) {
+  const uint64_t most = UINT64_C(1) << 53;
+  bool bad = plan_too_large(b, most, "bytes in a chunk", b->o.chunk_bytes);
+  bad = plan_too_large(b, most, "bytes as a budget of device memory", b->o.gpu_memory) ||
+        bad;
+  return !(
+      plan_too_large(b, most, "bytes as a budget of host memory", b->o.host_memory) ||
+      bad);
+}
+
 bool plan_options_check(struct plan_builder *b) {
-  if (!find_target(b)) {
+  if (!find_target(b) || !check_sizes(b)) {
     return false;
   }
   bool ok = check_rank(b);

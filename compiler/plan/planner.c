@@ -10,8 +10,9 @@ struct str plan_size(struct arena *a, uint64_t bytes) {
   for (; x >= 1024 && i < 4; i++) {
     x /= 1024;
   }
-  return i == 0 ? str_fmt(a, "%llu bytes", (unsigned long long)bytes)
-                : str_fmt(a, "%.4g %s", x, unit[i]);
+  return i == 0
+             ? str_fmt(a, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s")
+             : str_fmt(a, "%.4g %s", x, unit[i]);
 }
 
 bool plan_too_large(struct plan_builder *b, uint64_t most, const char *what, uint64_t n) {

@@ -118,9 +118,9 @@ static bool check_gpu(struct plan_builder *b) {
   }
   struct arena *a = b->arena;
   struct str parts = str_fmt(
-      a, "%s of resident states, %u slots of %s, %s for temporaries and %s of sums",
-      plan_size(a, b->state_bytes).p, b->n_slots, plan_size(a, b->slot_bytes).p,
-      plan_size(a, b->work_bytes).p, plan_size(a, step).p);
+      a, "%s of resident states, %u slot%s of %s, %s for temporaries and %s of sums",
+      plan_size(a, b->state_bytes).p, b->n_slots, b->n_slots == 1 ? "" : "s",
+      plan_size(a, b->slot_bytes).p, plan_size(a, b->work_bytes).p, plan_size(a, step).p);
   return too_small(b, "device", b->o.gpu_memory, need, parts.p);
 }
 

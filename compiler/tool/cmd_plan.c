@@ -12,7 +12,8 @@ struct planning {
   struct tool *tool;
   struct job_setup setup;
   struct driver driver;
-  const char *output, *diff; // NULL: not asked for
+  const char *output;  // NULL: not asked for
+  struct rt_plan *old; // of --diff; NULL: not asked for
   bool all_ranks;
 };
 
@@ -20,18 +21,35 @@ static bool to_stdout(const struct planning *p) {
   return p->output != NULL && strcmp(p->output, "-") == 0;
 }
 
-static enum exit_code read_options(struct planning *p) {
+static enum exit_code check_options(const struct planning *p) {
   struct tool *t = p->tool;
-  p->output = args_value(&t->args, OPT_PLAN_OUTPUT);
-  p->diff = args_value(&t->args, OPT_DIFF);
-  p->all_ranks = args_has(&t->args, OPT_ALL_RANKS);
+  bool diff = args_has(&t->args, OPT_DIFF);
   if (p->setup.in.model.n == 0) {
     return usage_error(t, STR("`stepc plan` needs --model MODEL"));
   }
-  if (p->all_ranks &&
-      (args_has(&t->args, OPT_RANK) || p->output != NULL || p->diff != NULL)) {
+  if (p->all_ranks && (args_has(&t->args, OPT_RANK) || p->output != NULL || diff)) {
     return usage_error(t, STR("--all-ranks compares the plans of all ranks; --rank, -o "
                               "and --diff are for one"));
+  }
+  if (diff && (to_stdout(p) || args_has(&t->args, OPT_JSON))) {
+    return usage_error(t, STR("--diff prints what differs, as text: --json and -o - "
+                              "print something else"));
+  }
+  return EXIT_OK;
+}
+
+// The older plan is read before anything is written: both may be one file.
+static enum exit_code read_options(struct planning *p) {
+  struct tool *t = p->tool;
+  const char *diff = args_value(&t->args, OPT_DIFF);
+  p->output = args_value(&t->args, OPT_PLAN_OUTPUT);
+  p->all_ranks = args_has(&t->args, OPT_ALL_RANKS);
+  enum exit_code code = check_options(p);
+  if (code == EXIT_OK && diff != NULL) {
+    p->old = plan_file_read(t, diff, &code);
+  }
+  if (code != EXIT_OK) {
+    return code;
   }
   struct str why;
   if (p->output != NULL && !to_stdout(p) &&
@@ -105,14 +123,8 @@ static enum exit_code write_plan(const struct planning *p, const struct rt_plan 
 }
 
 static enum exit_code print_diff(const struct planning *p, const struct rt_plan *plan) {
-  enum exit_code code = EXIT_OK;
-  struct rt_plan *old = plan_file_read(p->tool, p->diff, &code);
-  if (old == NULL) {
-    return code;
-  }
-  struct str text = plan_diff(p->tool->arena, old, plan);
+  struct str text = plan_diff(p->tool->arena, p->old, plan);
   out_str(p->tool, text);
-  rt_plan_free(old);
   return text.n != 0 ? EXIT_INPUT : EXIT_OK;
 }
 
@@ -136,14 +148,14 @@ static enum exit_code plan_one(struct planning *p) {
   }
   const struct rt_plan *plan = p->driver.plan;
   const struct proof *proof = plan_prove(t->arena, &plan, 1);
-  if (p->diff == NULL) {
+  if (p->old == NULL) {
     print_report(p, plan, proof);
   }
   code = proven(p, proof);
   if (code == EXIT_OK && p->output != NULL) {
     code = write_plan(p, plan);
   }
-  if (code == EXIT_OK && p->diff != NULL) {
+  if (code == EXIT_OK && p->old != NULL) {
     code = print_diff(p, plan);
   }
   return code;
@@ -186,6 +198,7 @@ enum exit_code cmd_plan(struct tool *t) {
   if (code == EXIT_OK) {
     code = job_finish_passes(t, &p.setup, &p.driver);
   }
+  rt_plan_free(p.old);
   driver_free(&p.driver);
   return code;
 }

@@ -128,7 +128,7 @@ static void put_memory(const struct report *r) {
              binary(r, r->t->stored));
   buf_printf(r->b, "memory      device %s",
              binary(r, p->arena_bytes + p->state_bytes + p->step_bytes));
-  put_part(r, str_fmt(r->a, "%u slots x", p->n_slots).p,
+  put_part(r, str_fmt(r->a, "%u slot%s x", p->n_slots, plan_plural(p->n_slots)).p,
            p->n_slots != 0 ? p->slot_bytes : 0, &first);
   put_part(r, "work area", p->arena_bytes - slots, &first);
   put_part(r, "states", p->state_bytes, &first);
