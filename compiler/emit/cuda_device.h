@@ -6,6 +6,6 @@
 
 // The architecture of device `ordinal`, "sm_90a" with the letter that gives all of its instructions; empty, and `why`,
 // when there is no driver or no such device. Makes no context.
-struct str cuda_device_arch(struct arena *a, int ordinal, struct str *why);
+struct str cuda_device_arch(struct arena *a, uint32_t ordinal, struct str *why);
 
 #endif

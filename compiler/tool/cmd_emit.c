@@ -46,6 +46,9 @@ static enum exit_code check_bundle(struct emit *e) {
   if (strchr(args_value(&t->args, OPT_EMIT), ',') != NULL) {
     return usage_error(t, STR("--emit=bundle makes a whole folder: it stands alone"));
   }
+  if (args_has(&t->args, OPT_JSON)) {
+    return usage_error(t, STR("--json is for what ptx and cubin tell of kernels"));
+  }
   if (e->setup.in.names_cpu) {
     return usage_error(t, STR("a bundle is for CUDA: machine code for the CPU lives in "
                               "the process that makes it"));
@@ -64,6 +67,9 @@ static enum exit_code check_bundle(struct emit *e) {
 // is a mistake.
 static enum exit_code check_options(struct emit *e) {
   struct tool *t = e->tool;
+  if (args_has(&t->args, OPT_CHECK_DIR) && args_has(&t->args, OPT_OUTPUT)) {
+    return usage_error(t, STR("--check writes nothing: -o has nothing to name"));
+  }
   if (e->wants[EMIT_BUNDLE]) {
     return check_bundle(e);
   }

@@ -18,26 +18,33 @@ static const struct setting *settings(struct tool *t, enum option_id o, uint32_t
 }
 
 // What runs steps takes the GPU where there is one.
-static void default_target(struct tool *t, struct driver_input *in) {
+static enum exit_code default_target(struct tool *t, struct driver_input *in) {
   bool has_device = false;
   if (t->args.command != CMD_RUN && t->args.command != CMD_BENCH) {
-    return;
+    return EXIT_OK;
   }
   in->arch = usable_arch(t->arena, &has_device);
   in->names_cuda = in->arch.n != 0;
-  if (has_device && !in->names_cuda) {
-    (void)fprintf(stderr, "note: on the CPU: there is a CUDA device, but no NVRTC to "
-                          "compile for it; `stepc doctor` says why\n");
+  if (!has_device || in->names_cuda) {
+    return EXIT_OK;
   }
+  const char *why = "there is a CUDA device, but no NVRTC to compile for it; `stepc "
+                    "doctor` says why";
+  if (args_has(&t->args, OPT_STRICT)) {
+    say(t, "--strict: %s", why);
+    return EXIT_ENVIRONMENT;
+  }
+  (void)fprintf(stderr, "note: on the CPU: %s\n", why);
+  return EXIT_OK;
 }
 
 static enum exit_code target(struct tool *t, struct driver_input *in) {
   const char *text = args_value(&t->args, OPT_TARGET);
   struct str why;
   if (text == NULL) {
-    default_target(t, in);
+    return default_target(t, in);
   }
-  if (text != NULL && !driver_read_target(t->arena, str_of(text), in, &why)) {
+  if (!driver_read_target(t->arena, str_of(text), in, &why)) {
     return usage_error(t, why);
   }
   if (in->names_cuda && t->args.command == CMD_VERIFY) {

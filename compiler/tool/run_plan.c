@@ -64,14 +64,10 @@ static enum exit_code check(struct tool *t, const struct rt_plan *plan,
 }
 
 enum exit_code run_plan_read(struct tool *t, struct driver *d, struct rt_plan **read) {
-  const char *path = args_value(&t->args, OPT_PLAN), *given = plan_options_given(t);
+  const char *path = args_value(&t->args, OPT_PLAN);
   *read = NULL;
   if (path == NULL) {
     return EXIT_OK;
-  }
-  if (given != NULL) {
-    return usage_error(t,
-                       str_fmt(t->arena, "--%s: the plan of --plan has its own", given));
   }
   enum exit_code code = EXIT_OK;
   *read = plan_file_read(t, path, &code);
@@ -91,13 +87,13 @@ struct str run_plan_text(struct arena *a, const struct rt_plan *p) {
   if (t->streamed == 0) {
     return STR("");
   }
-  return str_fmt(a,
-                 "streams %s up and %s down each step, in %u chunk%s through %u slots of "
-                 "%s; the host holds %s of states\n",
-                 text_binary(a, (double)t->loaded).p, text_binary(a, (double)t->stored).p,
-                 t->streamed, plan_plural(t->streamed), p->n_slots,
-                 text_binary(a, (double)p->slot_bytes).p,
-                 text_binary(a, (double)p->host_bytes).p);
+  return str_fmt(
+      a,
+      "streams %s up and %s down each step, in %u chunk%s through %u slot%s of "
+      "%s; the host holds %s of states\n",
+      text_binary(a, (double)t->loaded).p, text_binary(a, (double)t->stored).p,
+      t->streamed, plan_plural(t->streamed), p->n_slots, plan_plural(p->n_slots),
+      text_binary(a, (double)p->slot_bytes).p, text_binary(a, (double)p->host_bytes).p);
 }
 
 struct str run_counters_text(struct arena *a, const struct steprt_counters *c) {

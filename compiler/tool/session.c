@@ -156,6 +156,14 @@ enum exit_code session_open_beside(struct session *s, const struct session *owne
   return close_failed(s, code);
 }
 
+enum exit_code session_strict(const struct session *s) {
+  if (s->warnings == 0 || !args_has(&s->tool->args, OPT_STRICT)) {
+    return EXIT_OK;
+  }
+  say(s->tool, "--strict: the warnings above are errors");
+  return EXIT_INPUT;
+}
+
 void session_close(struct session *s) {
   steprt_destroy(s->rt);
   if (!s->is_guest) {

@@ -65,6 +65,8 @@ enum exit_code session_open_tensors(struct session *s, struct tool *t,
 // are, states begin anew.
 enum exit_code session_open_beside(struct session *s, const struct session *owner,
                                    const struct steprt_program *program, bool trace);
+// Under --strict the runtime's warnings are errors.
+enum exit_code session_strict(const struct session *s);
 void session_close(struct session *s); // accepts a session that never opened
 
 // The parameters as before the first step.

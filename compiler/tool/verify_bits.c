@@ -9,6 +9,7 @@ enum exit_code verify_digests(struct verify *v, const struct steprt_program *pro
   struct session s;
   enum exit_code code =
       session_open(&s, v->tool, v->driver.job, program, &v->source, threads);
+  code = code == EXIT_OK ? session_strict(&s) : code;
   for (int i = 0; i < VERIFY_STEPS && code == EXIT_OK; i++) {
     code = session_load_grads(&s);
     if (code == EXIT_OK) {
