@@ -227,13 +227,13 @@ struct str bench_json(const struct bench *b) {
   const struct driver *d = &b->driver;
   struct buf out = buf_new(a);
   buf_puts(&out, "{\n  \"format\": \"stepc-bench/1\", \"job\": ");
-  json_put_text(&out, d->job->name);
+  buf_json(&out, d->job->name);
   buf_puts(&out, ", \"model\": ");
-  json_put_text(&out, d->model->name.n != 0 ? d->model->name : d->model->path);
+  buf_json(&out, d->model->name.n != 0 ? d->model->name : d->model->path);
   buf_puts(&out, ",\n  \"target\": ");
-  json_put_text(&out, job_target_name(a, &b->setup.in, d->step));
+  buf_json(&out, job_target_name(a, &b->setup.in, d->step));
   buf_puts(&out, ", \"device\": ");
-  json_put_text(&out, device_name(b));
+  buf_json(&out, device_name(b));
   buf_puts(&out, ", ");
   put_u64(&out, "threads", rt_team_size(b->tensors.team));
   put_u64(&out, "elements", model_numel(d->model));

@@ -114,7 +114,7 @@ static void print_json(struct tool *t, const struct findings *all) {
     buf_printf(&b,
                "  {\"part\": \"%s\", \"use\": \"%s\", \"found\": %s, \"what\": ", f->part,
                f->use, f->found ? "true" : "false");
-    json_put_text(&b, f->what);
+    buf_json(&b, f->what);
     buf_puts(&b, i + 1 < all->v.n ? "},\n" : "}\n]\n");
   }
   out_str(t, buf_done(&b));

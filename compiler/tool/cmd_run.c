@@ -32,6 +32,26 @@ static enum exit_code check_output(struct tool *t, const char *path) {
   return EXIT_ENVIRONMENT;
 }
 
+static enum exit_code check_outputs(struct tool *t) {
+  static const enum option_id ids[] = {OPT_OUT_PARAMS, OPT_OUT_STATE, OPT_TRACE};
+  enum { N = sizeof ids / sizeof *ids };
+  const char *path[N];
+  enum exit_code code = EXIT_OK;
+  for (int i = 0; i < N && code == EXIT_OK; i++) {
+    path[i] = args_value(&t->args, ids[i]);
+    for (int k = 0; k < i; k++) {
+      if (path[i] != NULL && path[k] != NULL &&
+          file_is_same(t->arena, path[i], path[k])) {
+        return usage_error(t,
+                           str_fmt(t->arena, "--%s and --%s name one file",
+                                   option_info(ids[k])->name, option_info(ids[i])->name));
+      }
+    }
+    code = check_output(t, path[i]);
+  }
+  return code;
+}
+
 static enum exit_code read_options(struct run *r) {
   struct tool *t = r->tool;
   uint32_t n_grads = 0;
@@ -55,17 +75,8 @@ static enum exit_code read_options(struct run *r) {
   r->source.trace = args_has(&t->args, OPT_TRACE) || r->setup.in.names_cuda; // for times
   r->out_params = args_value(&t->args, OPT_OUT_PARAMS);
   r->out_state = args_value(&t->args, OPT_OUT_STATE);
-  if (r->out_params != NULL && r->out_state != NULL &&
-      file_is_same(t->arena, r->out_params, r->out_state)) {
-    return usage_error(t, STR("--out-params and --out-state name one file"));
-  }
-  const char *const outputs[] = {r->out_params, r->out_state,
-                                 args_value(&t->args, OPT_TRACE)};
   enum exit_code code = run_plan_options(t);
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs && code == EXIT_OK; i++) {
-    code = check_output(t, outputs[i]);
-  }
-  return code;
+  return code == EXIT_OK ? check_outputs(t) : code;
 }
 
 static bool open_data(struct run *r) {
@@ -171,11 +182,11 @@ static enum exit_code print_results(struct run *r) {
   if (code != EXIT_OK) {
     return code;
   }
-  out_str(t, digests);
   if (args_has(&t->args, OPT_JSON)) {
-    out_str(t, run_json(t->arena, &r->driver, target, n));
+    out_str(t, run_json(t->arena, &r->driver, target, n, digests));
     return EXIT_OK;
   }
+  out_str(t, digests);
   struct str rules = run_rules_text(t->arena, &r->driver, target, n->threads);
   struct str times = run_times_text(t->arena, n, r->driver.step->clips);
   struct steprt_counters counters = {.size = sizeof counters};
@@ -208,11 +219,10 @@ static enum exit_code step_and_report(struct run *r) {
   }
   print_notes(r);
   r->numbers.threads = rt_team_size(r->session.team);
-  if (args_has(&r->tool->args, OPT_STRICT) && r->session.warnings != 0) {
-    say(r->tool, "--strict: the warnings above are errors");
-    return EXIT_INPUT;
+  code = session_strict(&r->session);
+  if (code == EXIT_OK) {
+    code = run_steps(r);
   }
-  code = run_steps(r);
   if (code == EXIT_OK) {
     code = write_results(r);
   }

@@ -89,9 +89,9 @@ static void print_json(struct tool *t, const struct verdict *x) {
                x[i].skipped ? "skipped"
                : x[i].held  ? "holds"
                             : "broken");
-    json_put_text(&b, x[i].tried);
+    buf_json(&b, x[i].tried);
     buf_puts(&b, ", \"result\": ");
-    json_put_text(&b, x[i].result);
+    buf_json(&b, x[i].result);
     buf_puts(&b, i + 1 < N_LAWS ? "},\n" : "}\n]\n");
   }
   out_str(t, buf_done(&b));

@@ -93,17 +93,17 @@ struct str objects_table(struct arena *a, const struct objects *o) {
 struct str objects_json(struct arena *a, const struct objects *o) {
   struct buf b = buf_new(a);
   buf_puts(&b, "{\"arch\": ");
-  json_put_text(&b, o->arch);
+  buf_json(&b, o->arch);
   buf_puts(&b, ", \"compiler\": ");
-  json_put_text(&b, o->compiler);
+  buf_json(&b, o->compiler);
   buf_printf(&b, ", \"seconds\": %s, \"kernels\": [\n", num_shortest(a, o->seconds).p);
   for (uint32_t i = 0; i < o->text->n_kernels; i++) {
     const struct cuda_kernel *k = &o->text->kernel[i];
     struct nvrtc_usage u = usage_of(o, i);
     buf_puts(&b, "  {\"kernel\": ");
-    json_put_text(&b, k->name);
+    buf_json(&b, k->name);
     buf_puts(&b, ", \"file\": ");
-    json_put_text(&b, k->file);
+    buf_json(&b, k->file);
     buf_printf(
         &b,
         ", \"registers\": %u, \"shared\": %u, \"stack\": %u, \"spill_stores\": %u, "

@@ -4,7 +4,9 @@
 #include "tool/plan_totals.h"
 #include "tool/table.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct use_totals {
   uint64_t tensors, elements, state_bytes;
@@ -150,29 +152,55 @@ static void json_numbers(struct buf *b, const char *name, const double *x, uint6
   buf_puts(b, "],\n");
 }
 
-struct str run_json(struct arena *a, const struct driver *d, struct str target,
-                    const struct run_numbers *n) {
-  struct buf b = buf_new(a);
-  buf_puts(&b, "{\n  \"job\": ");
-  json_put_text(&b, d->job->name);
-  buf_puts(&b, ", \"model\": ");
-  json_put_text(&b, d->model->name.n != 0 ? d->model->name : d->model->path);
-  buf_printf(&b, ", \"target\": \"%s\", \"threads\": %u,\n  \"rules\": [\n", target.p,
-             n->threads);
+// JSON has no word for what is not finite.
+static void json_number(struct buf *b, const char *name, double x) {
+  if (isfinite(x)) {
+    buf_printf(b, "\"%s\": %.17g, ", name, x);
+  } else {
+    buf_printf(b, "\"%s\": null, ", name);
+  }
+}
+
+// The lines of --digest as texts.
+static void json_digests(struct buf *b, struct str digests) {
+  buf_puts(b, "  \"digests\": [");
+  for (size_t at = 0; at < digests.n;) {
+    const char *line = digests.p + at;
+    size_t n = (size_t)((const char *)memchr(line, '\n', digests.n - at) - line);
+    buf_puts(b, at != 0 ? ",\n    " : "\n    ");
+    buf_json(b, (struct str){line, n});
+    at += n + 1;
+  }
+  buf_puts(b, "],\n");
+}
+
+static void json_rules(struct buf *b, const struct driver *d) {
   for (uint32_t u = 0; u < d->job->n_uses; u++) {
     const struct job_use *use = &d->job->use[u];
     struct use_totals x = totals_of(d, u);
-    buf_puts(&b, "    {\"label\": ");
-    json_put_text(&b, use->label);
-    buf_puts(&b, ", \"optimizer\": ");
-    json_put_text(&b, use->optimizer->name);
+    buf_puts(b, "    {\"label\": ");
+    buf_json(b, use->label);
+    buf_puts(b, ", \"optimizer\": ");
+    buf_json(b, use->optimizer->name);
     buf_printf(
-        &b, ", \"tensors\": %llu, \"elements\": %llu, \"state_bytes\": %llu, \"when\": ",
+        b, ", \"tensors\": %llu, \"elements\": %llu, \"state_bytes\": %llu, \"when\": ",
         (unsigned long long)x.tensors, (unsigned long long)x.elements,
         (unsigned long long)x.state_bytes);
-    json_put_text(&b, use->when_text);
-    buf_puts(&b, u + 1 < d->job->n_uses ? "},\n" : "}\n  ],\n");
+    buf_json(b, use->when_text);
+    buf_puts(b, u + 1 < d->job->n_uses ? "},\n" : "}\n  ],\n");
   }
+}
+
+struct str run_json(struct arena *a, const struct driver *d, struct str target,
+                    const struct run_numbers *n, struct str digests) {
+  struct buf b = buf_new(a);
+  buf_puts(&b, "{\n  \"job\": ");
+  buf_json(&b, d->job->name);
+  buf_puts(&b, ", \"model\": ");
+  buf_json(&b, d->model->name.n != 0 ? d->model->name : d->model->path);
+  buf_printf(&b, ", \"target\": \"%s\", \"threads\": %u,\n  \"rules\": [\n", target.p,
+             n->threads);
+  json_rules(&b, d);
   const struct plan_totals *plan = plan_total(a, d->plan);
   buf_printf(&b,
              "  \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"host_bytes\": %llu, "
@@ -182,10 +210,13 @@ struct str run_json(struct arena *a, const struct driver *d, struct str target,
   json_numbers(&b, "step_seconds", n->seconds, n->steps);
   json_numbers(&b, "map_seconds", n->map, n->steps);
   json_numbers(&b, "matrix_seconds", n->matrix, n->steps);
-  buf_printf(&b,
-             "  \"bytes_moved\": %llu, \"copy_seconds\": %.9g, \"grad_norm\": %.17g, "
-             "\"clip_factor\": %.17g, \"skipped\": %llu\n}\n",
-             (unsigned long long)n->bytes, n->copy, n->grad_norm, n->clip_factor,
-             (unsigned long long)n->skipped);
+  if (digests.n != 0) {
+    json_digests(&b, digests);
+  }
+  buf_printf(&b, "  \"bytes_moved\": %llu, \"copy_seconds\": %.9g, ",
+             (unsigned long long)n->bytes, n->copy);
+  json_number(&b, "grad_norm", n->grad_norm);
+  json_number(&b, "clip_factor", n->clip_factor);
+  buf_printf(&b, "\"skipped\": %llu\n}\n", (unsigned long long)n->skipped);
   return buf_done(&b);
 }

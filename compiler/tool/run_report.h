@@ -17,7 +17,8 @@ struct run_numbers {
 struct str run_rules_text(struct arena *a, const struct driver *d, struct str target,
                           uint32_t threads);
 struct str run_times_text(struct arena *a, const struct run_numbers *n, bool clips);
+// `digests`: the lines of --digest; empty where it was not given.
 struct str run_json(struct arena *a, const struct driver *d, struct str target,
-                    const struct run_numbers *n);
+                    const struct run_numbers *n, struct str digests);
 
 #endif

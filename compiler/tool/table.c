@@ -81,19 +81,3 @@ struct str text_seconds(struct arena *a, double s) {
          : s >= 0.001 ? str_fmt(a, "%.2f ms", s * 1e3)
                       : str_fmt(a, "%.1f us", s * 1e6);
 }
-
-void json_put_text(struct buf *b, struct str s) {
-  buf_char(b, '"');
-  for (size_t i = 0; i < s.n; i++) {
-    unsigned char c = (unsigned char)s.p[i];
-    if (c == '"' || c == '\\') {
-      buf_char(b, '\\');
-    }
-    if (c < 0x20 || c == 0x7f) {
-      buf_printf(b, "\\u%04x", c);
-    } else {
-      buf_char(b, (char)c);
-    }
-  }
-  buf_char(b, '"');
-}

@@ -21,7 +21,4 @@ struct str text_bytes(struct arena *a, double n);
 struct str text_binary(struct arena *a, double n);  // "14.5 GiB": what is allocated
 struct str text_seconds(struct arena *a, double s); // "812 ms"
 
-// A JSON string: quoted, with everything escaped that a terminal or JSON would take amiss.
-void json_put_text(struct buf *b, struct str s);
-
 #endif
