@@ -26,9 +26,9 @@ static struct str rates_json(struct arena *a, const struct rates *r) {
   struct buf b = buf_new(a);
   buf_puts(&b, "{\n  \"format\": \"stepc-rates/1\",\n  \"device\": { \"ordinal\": ");
   buf_printf(&b, "%u, \"name\": ", r->device);
-  json_put_text(&b, str_of(g->name));
+  buf_json(&b, str_of(g->name));
   buf_puts(&b, ", \"bus\": ");
-  json_put_text(&b, str_of(g->bus));
+  buf_json(&b, str_of(g->bus));
   buf_printf(&b,
              ", \"arch\": \"sm_%d%d\", \"memory\": %llu, \"numa_node\": %d },\n"
              "  \"driver\": %d,\n  \"copies\": [\n",
@@ -90,6 +90,11 @@ static enum exit_code refuse(struct tool *t, steprt_status s, const char *why) {
   return s == STEPRT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
+static enum exit_code cannot_write(struct tool *t, const char *path, struct str why) {
+  say(t, "cannot write `%s`: %.*s", str_escape(t->arena, str_of(path)).p, STR_FMT(why));
+  return EXIT_ENVIRONMENT;
+}
+
 enum exit_code cmd_probe(struct tool *t) {
   struct rates *r = ARENA_ARRAY(t->arena, struct rates, 1);
   const char *path = args_value(&t->args, OPT_RATES);
@@ -101,8 +106,7 @@ enum exit_code cmd_probe(struct tool *t) {
     return EXIT_USAGE;
   }
   if (path != NULL && !file_can_write(t->arena, str_of(path), &why)) {
-    say(t, "%.*s", STR_FMT(why));
-    return EXIT_ENVIRONMENT;
+    return cannot_write(t, path, why);
   }
   r->device = (uint32_t)device;
   steprt_status s = rt_gpus(&r->gpus, text, sizeof text);
@@ -114,8 +118,7 @@ enum exit_code cmd_probe(struct tool *t) {
   }
   struct str json = rates_json(t->arena, r);
   if (path != NULL && !file_replace(t->arena, str_of(path), json, &why)) {
-    say(t, "%.*s", STR_FMT(why));
-    return EXIT_ENVIRONMENT;
+    return cannot_write(t, path, why);
   }
   if (args_has(&t->args, OPT_JSON)) {
     out_str(t, json);
