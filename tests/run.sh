@@ -118,6 +118,8 @@ fix)
   build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --target cpu:x86-64-v3 --emit=phases,llvm \
     -o generated/gpt2-124m
   build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --emit=cuda -o generated/gpt2-124m
+  build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --target cuda:sm_90a --emit=plan --offload host \
+    -o generated/gpt2-124m
   ;;
 long)
   setup_build release ON || exit 1
