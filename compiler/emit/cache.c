@@ -85,7 +85,8 @@ static bool read_file(struct arena *a, int fd, struct str *text) {
       st.st_size < HEAD || st.st_size > MOST_BYTES) {
     return false;
   }
-  char *p = arena_alloc(a, (size_t)st.st_size, 8);
+  char *p = arena_alloc(a, (size_t)st.st_size + 1, 8);
+  p[st.st_size] = '\0';
   *text = (struct str){p, (size_t)st.st_size};
   return rt_pread_all(fd, p, text->n, 0) == 0;
 }

@@ -14,7 +14,7 @@ struct cache {
 struct cache cache_open(struct arena *a, struct str *note);
 // Length of a key: SHA-256 in hexadecimal.
 enum { CACHE_KEY = 64 };
-// The bytes kept under `key`; false: none, or the file is damaged or not ours.
+// The bytes kept under `key`, a NUL behind them (the driver takes PTX without a length); false: none, or the file is damaged or not ours.
 bool cache_get(const struct cache *c, struct arena *a, const char *key,
                struct str *bytes);
 // Keeps bytes: whole or not at all, also when several processes do so at once. A failure leaves nothing behind.

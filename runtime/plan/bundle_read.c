@@ -45,7 +45,7 @@ static steprt_status fail_io(struct reader *r, const char *file, int error) {
   return fail(r, STEPRT_IO, file, reason);
 }
 
-// A regular file of at most `most` bytes, whole, from malloc.
+// A regular file of at most `most` bytes, whole, from malloc; a NUL behind it, where the driver looks for the end of PTX.
 static steprt_status read_file(struct reader *r, const char *file, uint64_t most,
                                char **out, uint64_t *n) {
   struct stat st;
@@ -62,6 +62,9 @@ static steprt_status read_file(struct reader *r, const char *file, uint64_t most
     *n = (uint64_t)st.st_size;
     *out = malloc(*n + 1);
     error = *out == NULL ? ENOMEM : rt_pread_all(fd, *out, *n, 0);
+  }
+  if (error == 0) {
+    (*out)[*n] = '\0';
   }
   (void)close(fd);
   if (error != 0) {

@@ -27,7 +27,7 @@ struct rt_kernel {
   const char
       *source_digest; // sha256 in hex of what it computes, as text; NULL: the name tells
   // CUDA: a cubin (or PTX, where the device is newer than the compiler) with the function `name`.
-  const void *image;
+  const void *image; // a cubin, or PTX with a NUL behind its image_bytes
   uint64_t image_bytes;
   uint32_t block, tile; // threads of a block; elements of a tile
   uint32_t registers, shared, spilled;

@@ -80,6 +80,7 @@ Test(bundle, a_round_trip_gives_the_same_program_and_plan) {
   free(was);
   free(is);
   const struct rt_kernel *k = &b->program->kernel[HAND_UPDATE];
+  cr_assert_eq(((const char *)k->image)[k->image_bytes], '\0'); // as PTX has it
   cr_assert_eq(k->image_bytes, hand.program_kernel[HAND_UPDATE].image_bytes);
   cr_assert(memcmp(k->image,
                    "\x7f"

@@ -58,6 +58,19 @@ Test(cache, gives_back_what_was_put) {
   fixture_free(&f);
 }
 
+// The driver looks for a NUL behind PTX; what lies behind in the arena is another's.
+Test(cache, a_nul_follows) {
+  struct fixture f = fixture_new();
+  for (size_t n = 0; n < 8; n++) {
+    struct str bytes = {"12345678", n}, got;
+    cr_assert(cache_put(&f.cache, f.arena, key, bytes));
+    cr_assert(cache_get(&f.cache, f.arena, key, &got));
+    memset(arena_alloc(f.arena, 16, 1), 0x55, 16);
+    cr_assert_eq(got.p[got.n], '\0', "%zu", n);
+  }
+  fixture_free(&f);
+}
+
 Test(cache, a_damaged_file_is_none) {
   struct fixture f = fixture_new();
   const struct str bytes = STR("bytes of a kernel");
