@@ -45,11 +45,13 @@ struct steprt_options {
   void *log_ctx;
   int32_t device; /* CUDA: ordinal among the devices that the driver shows */
   int32_t trace;  /* not 0: keep the times of each operation of the last step */
-  uint64_t gpu_memory,
-      host_memory; /* limits in bytes beside those that the machine has; 0: none */
+  /* Limits in bytes beside those of the machine; 0: none. gpu_memory: CUDA, of all that the handle allocates there;
+   * host_memory: of the slab for states. */
+  uint64_t gpu_memory, host_memory;
 };
 
-/* Everything that a step needs is made here: threads, temporaries, libraries. `program` must outlive the handle.
+/* Everything that a step needs is made here: threads, memory of states and temporaries, libraries. `program` must
+ * outlive the handle.
  * On failure *out is a handle that only has the error's text, to be destroyed like any other; NULL when there was no
  * memory even for that. */
 STEPRT_API steprt_status steprt_open(const struct steprt_program *program,
@@ -63,10 +65,13 @@ STEPRT_API steprt_status steprt_open_bundle(const char *dir,
 STEPRT_API void steprt_destroy(struct steprt *rt);            /* accepts NULL */
 STEPRT_API const char *steprt_error(const struct steprt *rt); /* "" when there was none */
 
-/* Pointers to the parameters, in program order, row-major, aligned to their element; they stay the caller's. States
- * are created here (L2) and initialised. Entries of frozen and tied parameters are ignored and may be NULL. */
+/* Pointers to the parameters, in program order, row-major, aligned to their element; they stay the caller's, and must
+ * stay valid. States get their initial values here, and the call returns when they have them. Entries of frozen and
+ * tied parameters are ignored; they and those of parameters without elements may be NULL. Once per handle: what was
+ * refused may be tried again. */
 STEPRT_API steprt_status steprt_bind(struct steprt *rt, void *const *params);
-/* The same, with the size of each parameter's memory in bytes: refused where it is not that of this rank's shard. */
+/* The same, with the size of each parameter's memory in bytes: refused where it is not that of this rank's shard.
+ * Those of frozen and tied parameters are ignored. */
 STEPRT_API steprt_status steprt_bind_sized(struct steprt *rt, void *const *params,
                                            const uint64_t *bytes);
 
@@ -79,16 +84,17 @@ STEPRT_API double steprt_get_hyper(const struct steprt *rt, int32_t hyper);
 
 struct steprt_step {
   size_t size;
-  const void *const
-      *grads; /* one per parameter; NULL: this parameter takes no part in this step */
-  void *
-      stream; /* CUDA: the CUstream that gradients and parameters are used on; NULL: the legacy default stream */
+  /* One per parameter, row-major, aligned to its element; NULL: the parameter takes no part in this step. */
+  const void *const *grads;
+  /* CUDA: the CUstream that gradients and parameters are used on; NULL: the legacy default stream. */
+  void *stream;
 };
 /* begin captures hypers and pointers, advances counters and starts what the whole step needs (norm, verdict); run
- * enqueues units; end closes the set: a unit left out is an error. None of them waits; the step is done after
- * steprt_wait_all, and on the stream given to run in stream order. What is refused at begin changes nothing.
- * begin first reads the verdict of the step before where the recipe skips, and may wait for it. Gradients must stay
- * valid until wait_all, or until the stream given to steprt_grads_done has passed it. */
+ * enqueues units; end closes the set: a unit left out is an error, and the step stays open. None of them waits, but
+ * begin: for the verdict of the step before where the recipe skips, and for a step that began four steps before and has
+ * not started (counters.waits). The step is done after steprt_wait_all; without overlap the stream given to run comes
+ * behind what that run enqueued, under overlap see steprt_wait_order. What is refused changes nothing. Gradients must
+ * stay valid until wait_all, or until the stream given to steprt_grads_done has passed it. */
 STEPRT_API steprt_status steprt_begin(struct steprt *rt, const struct steprt_step *step);
 
 /* A set of whole units, by unit or by parameter (then exactly the parameters of whole units that have a rule). */
@@ -108,16 +114,20 @@ STEPRT_API steprt_status steprt_end(struct steprt *rt);
 STEPRT_API uint32_t steprt_units(const struct steprt *rt, uint32_t *unit_of);
 
 /* Waits. wait_order: for the chunks that hold parameters first needed at `order` or before, on `stream` (CUDA) or in
- * the calling thread (CPU); enqueues what lies ahead under overlap. wait_all: enqueues what is left and blocks until
- * everything is done; then parameters may be read, written and saved. grads_done: makes `stream` wait until gradients
- * are no longer read (CPU: blocks). */
+ * the calling thread (CPU), as far as units have run, in this step or, where none of a chunk has, in the one before;
+ * enqueues what lies ahead under overlap. wait_all: enqueues what is left of units that have run and blocks until
+ * everything is done; then parameters may be read, written and saved. grads_done: enqueues the same and makes `stream`
+ * wait until it no longer reads gradients (CPU: blocks). */
 STEPRT_API steprt_status steprt_wait_order(struct steprt *rt, uint64_t order,
                                            void *stream);
 STEPRT_API steprt_status steprt_wait_all(struct steprt *rt);
 STEPRT_API steprt_status steprt_grads_done(struct steprt *rt, void *stream);
 
-/* L2, the step is silent: what happened from begin to wait_all, since open. All are 0 in a run that keeps the law;
- * `waits` counts the caller's waits other than wait_all, the verdict's in begin and wait_order on the CPU. */
+/* L2, the step is silent: what happened from begin to wait_all, since open. All but the last two are 0 in a run that
+ * keeps the law. allocations: as of the last wait_all, which fails where there were any. pins, opens (streams, events),
+ * compiles (and kernels loaded): asked of the CUDA driver. connects, states_created: nothing in this version does so
+ * after open. waits: the caller's other than wait_all, the verdict's in begin and wait_order on the CPU: in begin for a
+ * step four steps before, in grads_done on the CPU, and for a count or a host state of a step that may be skipped. */
 struct steprt_counters {
   size_t size;
   uint64_t allocations, pins, opens, compiles, connects, states_created, waits;
@@ -127,11 +137,12 @@ STEPRT_API steprt_status steprt_counters(const struct steprt *rt,
                                          struct steprt_counters *out);
 
 /* With options.trace: one per operation (or part of one) of the last step, in the order they were issued, after
- * wait_all. Returns how many there are; fills at most n. */
+ * wait_all. Times count from begin; on CUDA from when the caller's stream had come so far: loads that ran ahead are
+ * before 0. Returns how many there are; fills at most n. CUDA: parts beyond some 1,000 are left out, and noted. */
 struct steprt_trace_record {
   uint32_t op; /* of the plan */
   uint32_t lane;
-  double begin, end; /* seconds since begin */
+  double begin, end; /* seconds */
   uint64_t bytes;
 };
 STEPRT_API uint64_t steprt_trace(struct steprt *rt, struct steprt_trace_record *out,
@@ -145,7 +156,7 @@ struct steprt_report {
   double clip_factor;   /* 1 where nothing was clipped */
   uint64_t bytes_moved; /* by map phases and the norm: read plus written */
   double seconds;       /* begin to wait_all, wall clock */
-  double map_seconds, matrix_seconds;
+  double map_seconds, matrix_seconds; /* CUDA: 0 without options.trace */
 };
 STEPRT_API steprt_status steprt_report(struct steprt *rt, struct steprt_report *out);
 

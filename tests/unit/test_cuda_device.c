@@ -2,6 +2,8 @@
 // and order in which streams run; silent steps; traces, states and waits.
 #include "cuda_run.h"
 
+#include "device/cuda/cuda.h"
+
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -271,5 +273,28 @@ Test(cuda_device, memory_is_the_handles) {
   r->rt.memory.silent = true;
   cr_expect_eq(run_open(r, (struct steprt_options){0}), STEPRT_NO_MEMORY);
   cr_expect_geq(r->rt.memory.refused, 1);
+  run_stop(r);
+}
+
+// L2: what the driver is asked to make counts inside a step, and only there.
+Test(cuda_device, what_is_made_in_a_step_is_counted) {
+  struct run run, *r = &run;
+  void *event;
+  run_start(r, 1, 3, 20000);
+  OK(run_open(r, (struct steprt_options){0}));
+  OK(cuda->bind(r->d, (void *const *)r->param));
+  const struct steprt_counters *c = &r->rt.counters;
+  cr_expect(c->pins == 0 && c->opens == 0 && c->compiles == 0);
+  r->rt.memory.silent = true;
+  OK(cu_enter(r->d, "test"));
+  OK(cu_new_event(r->d, false, &event));
+  cr_expect_eq(r->d->driver.event_destroy(event), 0);
+  cu_leave(r->d);
+  cu_count(r->d, CU_CALL_host_register);
+  cu_count(r->d, CU_CALL_library_load);
+  cu_count(r->d, CU_CALL_memory_alloc);
+  cr_expect(c->pins == 1 && c->opens == 1 && c->compiles == 1);
+  cr_expect_eq(r->rt.memory.refused, 1);
+  r->rt.memory.silent = false;
   run_stop(r);
 }

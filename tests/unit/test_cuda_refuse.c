@@ -225,3 +225,22 @@ Test(cuda_device, bind_may_be_repeated) {
     run_stop(r);
   }
 }
+
+// Outside of an operation: short of memory is a refusal, anything else ends the handle.
+Test(cuda_device, failure_between_steps) {
+  struct run run, *r = &run;
+  float out[4];
+  run_start(r, 2, 0, 200000);
+  OK(run_open(r, (struct steprt_options){0}));
+  OK(cuda->bind(r->d, (void *const *)r->param));
+  struct rt_at at = r->c.state[0].at;
+  fake_cuda_fail("cuMemcpyDtoH", 1, 2);
+  expect_error(r, cuda->read(r->d, at, out, sizeof out), STEPRT_NO_MEMORY,
+               "cuMemcpyDtoH");
+  cr_expect_not(r->rt.failed);
+  OK(cuda->read(r->d, at, out, sizeof out));
+  fake_cuda_fail("cuMemcpyDtoH", 1, 700);
+  expect_error(r, cuda->read(r->d, at, out, sizeof out), STEPRT_FAILED, "cuMemcpyDtoH");
+  cr_expect(r->rt.failed);
+  run_stop(r);
+}

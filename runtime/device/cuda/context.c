@@ -30,15 +30,28 @@ steprt_status cu_error(struct rt_device *d, int error, const char *call) {
   }
   rt_append(text, sizeof text, ": %s: ", call);
   cu_append_error(&d->driver, error, text, sizeof text);
-  if (d->doing != NULL) { // what is asynchronous comes out of a later call
+  if (d->doing != NULL) {
     rt_append(text, sizeof text, "; it or one before it failed");
     return rt_fail(d->rt, "%s", text);
   }
-  return rt_refuse(d->rt,
-                   error == CU_OUT_OF_MEMORY ? STEPRT_NO_MEMORY
-                   : d->opened               ? STEPRT_FAILED
-                                             : STEPRT_NO_LIBRARY,
-                   "%s", text);
+  if (error == CU_OUT_OF_MEMORY) {
+    return rt_refuse(d->rt, STEPRT_NO_MEMORY, "%s", text);
+  }
+  // What failed on the device may come out of any later call.
+  return d->opened ? rt_fail(d->rt, "%s", text)
+                   : rt_refuse(d->rt, STEPRT_NO_LIBRARY, "%s", text);
+}
+
+void cu_count(struct rt_device *d, enum cu_call call) {
+  struct steprt_counters *c = &d->rt->counters;
+  if (!d->rt->memory.silent) {
+    return;
+  }
+  d->rt->memory.refused += call == CU_CALL_memory_alloc;
+  c->pins += call == CU_CALL_host_alloc || call == CU_CALL_host_register;
+  c->opens += call == CU_CALL_stream_create || call == CU_CALL_event_create;
+  c->compiles += call == CU_CALL_library_load || call == CU_CALL_kernel_function ||
+                 call == CU_CALL_graph_instantiate;
 }
 
 // ---- open

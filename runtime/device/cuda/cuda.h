@@ -119,11 +119,16 @@ bool cu_is_home(const struct rt_device *d);
 steprt_status cu_new_event(struct rt_device *d, bool timed, void **out);
 
 // The driver's `error` as a status with text: device, operation (unit, chunk, kernel), call, the driver's name and text.
-// Inside an operation the handle has failed for good; before it is open the device is not usable (NO_LIBRARY).
+// Once the device is open the handle has failed for good, but where memory is short outside of an operation
+// (NO_MEMORY); before that the device is not usable (NO_LIBRARY).
 steprt_status cu_error(struct rt_device *d, int error, const char *call);
+
+// L2: counts what the driver is asked to make inside a step.
+void cu_count(struct rt_device *d, enum cu_call call);
 
 #define CU_TRY(d, field, ...)                                                            \
   do {                                                                                   \
+    cu_count((d), CU_CALL_##field);                                                      \
     int cu_result = (d)->driver.field(__VA_ARGS__);                                      \
     if (cu_result != CU_SUCCESS) {                                                       \
       return cu_error((d), cu_result, cu_symbol(CU_CALL_##field));                       \

@@ -10,8 +10,9 @@ static void close_device(struct rt_device *d) {
   if (d == NULL) {
     return;
   }
-  // In a child of fork the driver must not be called: what it holds is the parent's.
-  bool call = d->context.context != NULL && cu_enter(d, "destroy") == STEPRT_OK;
+  // In a child of fork the driver must not be called: what it holds is the parent's. The text of a failure stays.
+  bool call = d->context.context != NULL && cu_is_home(d) &&
+              d->driver.context_push(d->context.context) == CU_SUCCESS;
   if (call) {
     for (uint32_t i = 0; i < RT_N_LANES; i++) {
       if (d->lane[i] != NULL) {

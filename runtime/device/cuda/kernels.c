@@ -66,6 +66,7 @@ static steprt_status load(struct rt_device *d, const struct rt_kernel *k,
                           struct cu_kernel *out) {
   void *kernel = NULL;
   const struct cu_driver *cu = &d->driver;
+  cu_count(d, CU_CALL_library_load);
   int error = cu->library_load(&out->library, k->image, NULL, NULL, 0, NULL, NULL, 0);
   if (error != CU_SUCCESS) {
     return refuse_kernel(d, k, error, "cuLibraryLoadData");

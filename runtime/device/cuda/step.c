@@ -1,8 +1,6 @@
 // A step's calls: what the core enqueues, and the few places that wait. Each pushes the context and pops it.
 #include "device/cuda/cuda.h"
 
-#include <string.h>
-
 steprt_status cu_finish(struct rt_device *d, bool compute_only) {
   CU_TRY(d, stream_synchronize, d->lane[RT_LANE_COMPUTE]);
   if (!compute_only) {
@@ -12,16 +10,6 @@ steprt_status cu_finish(struct rt_device *d, bool compute_only) {
   return STEPRT_OK;
 }
 
-// What failed on the device may come out of any later call: then the handle is of no more use.
-static steprt_status failed(struct rt_device *d, steprt_status s) {
-  char text[sizeof d->rt->error];
-  if (s != STEPRT_FAILED || d->rt->failed) {
-    return s;
-  }
-  memcpy(text, d->rt->error, sizeof text);
-  return rt_fail(d->rt, "%s", text);
-}
-
 static steprt_status check(struct rt_device *d, const void *const *grads, void *stream) {
   RT_TRY(cu_check_stream(d, stream));
   return grads != NULL ? cu_check_grads(d, grads) : STEPRT_OK;
@@ -29,14 +17,14 @@ static steprt_status check(struct rt_device *d, const void *const *grads, void *
 
 steprt_status cu_step_check(struct rt_device *d, const void *const *grads, void *stream) {
   RT_TRY(cu_enter(d, "begin"));
-  steprt_status s = failed(d, check(d, grads, stream));
+  steprt_status s = check(d, grads, stream);
   cu_leave(d);
   return s;
 }
 
 steprt_status cu_step_stage(struct rt_device *d, struct rt_stage **out) {
   RT_TRY(cu_enter(d, "begin"));
-  steprt_status s = failed(d, cu_stage_next(d, out));
+  steprt_status s = cu_stage_next(d, out);
   cu_trace_clear(d);
   cu_leave(d);
   return s;
@@ -51,7 +39,7 @@ static steprt_status fork_lanes(struct rt_device *d, void *stream) {
 
 steprt_status cu_step_fork(struct rt_device *d, void *stream) {
   RT_TRY(cu_enter(d, "begin"));
-  steprt_status s = failed(d, fork_lanes(d, stream));
+  steprt_status s = fork_lanes(d, stream);
   cu_leave(d);
   return s;
 }
@@ -65,7 +53,7 @@ static steprt_status join_lanes(struct rt_device *d, void *stream) {
 
 steprt_status cu_step_join(struct rt_device *d, void *stream) {
   RT_TRY(cu_enter(d, "run"));
-  steprt_status s = failed(d, join_lanes(d, stream));
+  steprt_status s = join_lanes(d, stream);
   cu_leave(d);
   return s;
 }
@@ -104,14 +92,14 @@ static steprt_status wait_chunk(struct rt_device *d, uint32_t chunk, void *strea
 
 steprt_status cu_step_wait_chunk(struct rt_device *d, uint32_t chunk, void *stream) {
   RT_TRY(cu_enter(d, "wait_order"));
-  steprt_status s = failed(d, wait_chunk(d, chunk, stream));
+  steprt_status s = wait_chunk(d, chunk, stream);
   cu_leave(d);
   return s;
 }
 
 steprt_status cu_step_wait(struct rt_device *d, bool compute_only) {
   RT_TRY(cu_enter(d, "wait_all"));
-  steprt_status s = failed(d, cu_finish(d, compute_only));
+  steprt_status s = cu_finish(d, compute_only);
   cu_leave(d);
   return s;
 }
@@ -124,7 +112,7 @@ static steprt_status verdict(struct rt_device *d, struct rt_verdict *out) {
 
 steprt_status cu_step_verdict(struct rt_device *d, struct rt_verdict *out) {
   RT_TRY(cu_enter(d, "begin"));
-  steprt_status s = failed(d, verdict(d, out));
+  steprt_status s = verdict(d, out);
   cu_leave(d);
   return s;
 }
