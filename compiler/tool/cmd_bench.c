@@ -6,6 +6,7 @@
 #include "tool/run_plan.h"
 
 #include "core/handle.h"
+#include "core/team.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@ static enum exit_code read_options(struct bench *b) {
   struct plan_options *o = &b->setup.in.plan;
   b->rounds = 7;
   if (!option_u64(t, OPT_ROUNDS, 1, 10000, &b->rounds) ||
-      !option_u64(t, OPT_THREADS, 1, 4096, &b->threads) ||
+      !option_u64(t, OPT_THREADS, 1, RT_MAX_THREADS, &b->threads) ||
       !option_u64(t, OPT_SEED, 0, UINT64_MAX, &b->source.seed)) {
     return EXIT_USAGE;
   }

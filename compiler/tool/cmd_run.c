@@ -9,6 +9,8 @@
 #include "tool/run_report.h"
 #include "tool/tensors.h"
 
+#include "core/team.h"
+
 struct run {
   struct tool *tool;
   struct job_setup setup;
@@ -61,7 +63,7 @@ static enum exit_code read_options(struct run *r) {
   r->source.n_grads = n_grads;
   r->steps = n_grads != 0 ? n_grads : 10;
   if (!option_u64(t, OPT_STEPS, 1, 1u << 20, &r->steps) ||
-      !option_u64(t, OPT_THREADS, 1, 4096, &r->threads) ||
+      !option_u64(t, OPT_THREADS, 1, RT_MAX_THREADS, &r->threads) ||
       !option_u64(t, OPT_SEED, 0, UINT64_MAX, &r->source.seed)) {
     return EXIT_USAGE;
   }

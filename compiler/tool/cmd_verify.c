@@ -24,7 +24,7 @@ static enum exit_code read_options(struct verify *v, uint64_t *elements) {
   struct tool *t = v->tool;
   uint64_t threads = 0;
   if (!option_u64(t, OPT_ELEMENTS, 1, UINT64_MAX, elements) ||
-      !option_u64(t, OPT_THREADS, 1, 4096, &threads) ||
+      !option_u64(t, OPT_THREADS, 1, RT_MAX_THREADS, &threads) ||
       !option_u64(t, OPT_SEED, 0, UINT64_MAX, &v->source.seed)) {
     return EXIT_USAGE;
   }

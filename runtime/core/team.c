@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 enum {
-  INSIDE = 0xfff, // workers inside
+  INSIDE = RT_MAX_THREADS, // workers inside: the lowest bits
   OPEN = 0x1000,
   GENERATION =
       0x2000, // the rest of the word counts jobs; when it wraps a worker may miss one, which is harmless
-  MAX_THREADS = INSIDE,
   SPINS = 1000, // some 20 to 50 microseconds: the gap between two phases of a step
   MAX_CPUS = 1 << 16
 };
@@ -172,7 +171,7 @@ static uint32_t count_cpus(void) {
     int count = failed ? 0 : CPU_COUNT_S(bytes, set);
     CPU_FREE(set);
     if (count > 0) {
-      return count < MAX_THREADS ? (uint32_t)count : MAX_THREADS;
+      return count < RT_MAX_THREADS ? (uint32_t)count : RT_MAX_THREADS;
     }
     if (errno != EINVAL) {
       break;
@@ -201,7 +200,7 @@ static bool start_workers(struct rt_team *t) {
 
 steprt_status rt_team_new(uint32_t threads, struct rt_team **out) {
   *out = NULL;
-  if (threads > MAX_THREADS) {
+  if (threads > RT_MAX_THREADS) {
     return STEPRT_BAD_ARGUMENT;
   }
   if (threads == 0) {

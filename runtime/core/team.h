@@ -4,8 +4,10 @@
 
 #include "steprt.h"
 
+enum { RT_MAX_THREADS = 4095 }; // of a team
+
 struct rt_team;
-// `threads` workers in all, the calling thread counted as number 0; 0: every core of the affinity mask. Workers
+// `threads` workers in all (more than RT_MAX_THREADS: STEPRT_BAD_ARGUMENT), the calling thread counted as number 0; 0: every core of the affinity mask. Workers
 // run with round-to-nearest, no flush to zero (DESIGN section 4), and block all signals. In a child of fork the calling
 // thread is alone: it does all work itself and frees the team like any other.
 steprt_status rt_team_new(uint32_t threads, struct rt_team **out);
