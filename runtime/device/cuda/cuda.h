@@ -28,6 +28,9 @@ struct cu_kernel {
   uint32_t row_size; // bytes of a row of its tables
 };
 
+// Bytes of the slab that are pinned by one call; a copy that crossed two of them the driver would refuse.
+#define CU_PINNED_PIECE ((uint64_t)1 << 30)
+
 // Memory on the device.
 struct cu_memory {
   uint64_t arena, state, step, upload, tables; // 0: none of it
@@ -93,7 +96,7 @@ struct rt_device {
   const void **accepted;  // per parameter: the gradient that was checked last
   struct cu_graph *graph; // by chunk; NULL before bind and under a trace
   void **exec;            // instantiated graphs
-  uint32_t n_execs, next_helper;
+  uint32_t n_execs;
   void *helper[CU_HELPERS], *handed,
       *returned;       // streams; events between them and COMPUTE
   uint64_t n_launched; // kernels

@@ -49,14 +49,19 @@ static steprt_status launch_some(struct rt_device *d, uint32_t *at, uint32_t las
   return STEPRT_OK;
 }
 
-static steprt_status instantiate(struct rt_device *d, void *graph, void **exec) {
-  CU_TRY(d, graph_instantiate, exec, graph, 0);
-  CU_TRY(d, graph_upload, *exec, d->lane[RT_LANE_COMPUTE]);
+// A graph always runs on the same helper: the driver keeps it ready there.
+static void *helper_of(const struct rt_device *d, uint32_t exec) {
+  return d->helper[exec % CU_HELPERS];
+}
+
+static steprt_status instantiate(struct rt_device *d, void *graph, uint32_t exec) {
+  CU_TRY(d, graph_instantiate, &d->exec[exec], graph, 0);
+  CU_TRY(d, graph_upload, d->exec[exec], helper_of(d, exec));
   return STEPRT_OK;
 }
 
 static steprt_status capture(struct rt_device *d, uint32_t *at, uint32_t last,
-                             void **exec) {
+                             uint32_t exec) {
   void *graph = NULL, *compute = d->lane[RT_LANE_COMPUTE];
   CU_TRY(d, capture_begin, compute, CU_CAPTURE_RELAXED);
   steprt_status s = launch_some(d, at, last);
@@ -81,7 +86,7 @@ static steprt_status make_graphs(struct rt_device *d) {
       continue;
     }
     for (uint32_t at = g->first; at <= g->last; g->n_execs++) {
-      RT_TRY(capture(d, &at, g->last, &d->exec[d->n_execs]));
+      RT_TRY(capture(d, &at, g->last, d->n_execs));
       d->n_execs++;
     }
   }
@@ -104,7 +109,7 @@ steprt_status cu_graphs_make(struct rt_device *d) {
 steprt_status cu_graphs_launch(struct rt_device *d, const struct cu_graph *g) {
   void *compute = d->lane[RT_LANE_COMPUTE];
   for (uint32_t i = 0; i < g->n_execs; i++) {
-    void *helper = d->helper[d->next_helper++ % CU_HELPERS];
+    void *helper = helper_of(d, g->first_exec + i);
     CU_TRY(d, event_record, d->handed, compute);
     CU_TRY(d, stream_wait, helper, d->handed, 0);
     CU_TRY(d, graph_launch, d->exec[g->first_exec + i], helper);

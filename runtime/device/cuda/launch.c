@@ -108,14 +108,10 @@ static steprt_status run_ortho(struct rt_device *d, const struct rt_op *op,
 
 // ---- copies
 
-// Copies are cut at multiples of this offset of the slab: pieces of a length that the link carries at full speed both
-// ways (measured), and none crosses two pinned pieces, which the driver would refuse.
-static const uint64_t COPY_PIECE = (uint64_t)64 << 20;
-
 static steprt_status copy(struct rt_device *d, const struct rt_op *op,
                           const struct rt_copy *c) {
   for (uint64_t done = 0; done < c->bytes;) {
-    uint64_t at = c->host + done, n = COPY_PIECE - at % COPY_PIECE;
+    uint64_t at = c->host + done, n = CU_PINNED_PIECE - at % CU_PINNED_PIECE;
     n = n < c->bytes - done ? n : c->bytes - done;
     char *host = (char *)d->slab.at + at;
     uint64_t device = d->at.arena + c->arena + done;
@@ -129,10 +125,17 @@ static steprt_status copy(struct rt_device *d, const struct rt_op *op,
   return STEPRT_OK;
 }
 
+// Neighbours on both sides go in one call: a chunk is mostly one range of the slab.
 static steprt_status copies(struct rt_device *d, const struct rt_op *op, uint32_t first,
                             uint32_t n) {
-  for (uint32_t i = first; i < first + n; i++) {
-    RT_TRY(copy(d, op, &d->plan->copy[i]));
+  const struct rt_copy *list = d->plan->copy;
+  for (uint32_t i = first; i < first + n;) {
+    struct rt_copy all = list[i++];
+    while (i < first + n && list[i].host == all.host + all.bytes &&
+           list[i].arena == all.arena + all.bytes) {
+      all.bytes += list[i++].bytes;
+    }
+    RT_TRY(copy(d, op, &all));
   }
   return STEPRT_OK;
 }

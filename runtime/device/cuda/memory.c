@@ -6,8 +6,6 @@
 #include "plan/work.h"
 #include "tier/limits.h"
 
-static const uint64_t PIECE = (uint64_t)1 << 30; // bytes of the slab pinned by one call
-
 // ---- on the device
 
 static steprt_status refuse_memory(struct rt_device *d, uint64_t need, const char *whose,
@@ -73,9 +71,9 @@ static steprt_status open_slab(struct rt_device *d, const struct steprt_options 
   if (s != STEPRT_OK) {
     return rt_refuse(d->rt, s, "%s", why);
   }
-  for (uint64_t at = 0; at < d->slab.mapped; at += PIECE) {
+  for (uint64_t at = 0; at < d->slab.mapped; at += CU_PINNED_PIECE) {
     uint64_t left = d->slab.mapped - at;
-    uint64_t n = left < PIECE ? left : PIECE;
+    uint64_t n = left < CU_PINNED_PIECE ? left : CU_PINNED_PIECE;
     CU_TRY(d, host_register, (char *)d->slab.at + at, n, CU_HOST_PORTABLE);
     d->registered = at + n;
   }
@@ -107,7 +105,7 @@ void cu_memory_close(struct rt_device *d) {
   if (d->verdict != NULL) {
     (void)d->driver.host_free(d->verdict);
   }
-  for (uint64_t i = 0; i < d->registered; i += PIECE) {
+  for (uint64_t i = 0; i < d->registered; i += CU_PINNED_PIECE) {
     (void)d->driver.host_unregister((char *)d->slab.at + i);
   }
 }
