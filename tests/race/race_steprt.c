@@ -44,7 +44,7 @@ struct job {
   uint32_t threads;
   bool sets; // units run in sets, the last first
   struct tiny tiny;
-  char *param[TINY_PARAMS];
+  char *param[TINY_PARAMS], *seen[TINY_PARAMS]; // seen: before the last step
   pthread_t thread;
   int wrong;
 };
@@ -78,7 +78,16 @@ static int run_units(struct steprt *rt, bool sets) {
   return wrong || (!sets && steprt_run(rt, NULL));
 }
 
-// Five steps, waited for in each of the ways that there are; a trace is kept, a state read between steps.
+// A begin that comes early: what wait_order waits for, before units run, is the step before.
+static int step_early(struct job *j, struct steprt *rt, const struct steprt_step *step) {
+  int wrong = steprt_begin(rt, step) || steprt_wait_order(rt, UINT64_MAX, NULL);
+  for (int i = TINY_PARAMS - 1; i >= 0 && !wrong; i--) { // the last one updated first
+    memcpy(j->seen[i], j->param[i], numel[i] * sizeof(float));
+  }
+  return wrong || run_units(rt, j->sets) || steprt_end(rt);
+}
+
+// Six steps, waited for in each of the ways that there are; a trace is kept, a state read between steps.
 static void *run_job(void *arg) {
   struct job *j = arg;
   struct steprt *rt;
@@ -89,6 +98,7 @@ static void *run_job(void *arg) {
   tiny_plan_make(&j->tiny.plan, &j->tiny.program, j->plan);
   for (int i = 0; i < TINY_PARAMS; i++) {
     j->param[i] = new_array(numel[i]);
+    j->seen[i] = new_array(numel[i]);
     grad[i] = new_array(numel[i]);
     for (uint64_t k = 0; k < numel[i]; k++) {
       ((float *)grad[i])[k] = (float)(k % 1000) * 1e-3f;
@@ -101,11 +111,12 @@ static void *run_job(void *arg) {
   for (int i = 0; i < 5 && !wrong; i++) {
     wrong =
         steprt_begin(rt, &step) || run_units(rt, j->sets) || steprt_end(rt) ||
-        (i == 1 && steprt_wait_all(rt)) || steprt_wait_order(rt, 0, NULL) ||
+        (i == 1 && steprt_wait_all(rt)) || (i < 4 && steprt_wait_order(rt, 0, NULL)) ||
         (i == 2 && (steprt_grads_done(rt, NULL) || !steprt_state(rt, 0, "m", NULL))) ||
         (i == 3 && steprt_count(rt, 0) != 4);
   }
-  wrong = wrong || steprt_wait_all(rt) || steprt_trace(rt, record, 8) == 0;
+  wrong = wrong || step_early(j, rt, &step) || steprt_wait_all(rt) ||
+          steprt_trace(rt, record, 8) == 0;
   if (wrong) {
     fprintf(stderr, "%u threads: %s\n", j->threads, steprt_error(rt));
   }
@@ -143,12 +154,15 @@ static int check_steps(void) {
   }
   for (int i = 0; i < N_JOBS; i++) {
     for (int p = 0; p < TINY_PARAMS; p++) {
-      wrong += memcmp(jobs[0].param[p], jobs[i].param[p], numel[p] * sizeof(float)) != 0;
+      size_t bytes = numel[p] * sizeof(float);
+      wrong += memcmp(jobs[0].param[p], jobs[i].param[p], bytes) != 0;
+      wrong += memcmp(jobs[0].seen[p], jobs[i].seen[p], bytes) != 0;
     }
   }
   for (int i = 0; i < N_JOBS; i++) {
     for (int p = 0; p < TINY_PARAMS; p++) {
       free(jobs[i].param[p]);
+      free(jobs[i].seen[p]);
     }
   }
   return wrong;

@@ -289,6 +289,10 @@ Test(steprt_calls, the_trace_has_every_operation_of_the_last_step) {
   steprt_destroy(r.rt);
   cr_assert_eq(steprt_open(&r.tiny.program, &o, &r.rt), STEPRT_OK);
   cr_assert_eq(steprt_bind(r.rt, r.param), STEPRT_OK);
+  struct steprt_report report = {.size = sizeof report};
+  cr_assert_eq(steprt_trace(r.rt, record, 64), 0); // what bind did is no step
+  cr_assert_eq(steprt_report(r.rt, &report), STEPRT_OK);
+  cr_assert_eq(report.map_seconds, 0);
   for (int step = 0; step < 3; step++) {
     tiny_run_step(&r);
     const struct rt_plan *plan = r.rt->plan;

@@ -125,7 +125,10 @@ static steprt_status cpu_bind(struct rt_device *d, void *const *params) {
     const struct cpu_entry e = {d->plan->n_ops + i, op->first, op->n, 0};
     RT_TRY(issue(d, &e));
   }
-  return cpu_wait(d, false);
+  RT_TRY(cpu_wait(d, false));
+  d->first_record = d->lanes.next_trace; // they belong to no step
+  memset(d->lanes.seconds, 0, sizeof d->lanes.seconds);
+  return STEPRT_OK;
 }
 
 static steprt_status cpu_stage(struct rt_device *d, struct rt_stage **out) {

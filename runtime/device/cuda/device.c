@@ -11,8 +11,8 @@ static void close_device(struct rt_device *d) {
     return;
   }
   // In a child of fork the driver must not be called: what it holds is the parent's. The text of a failure stays.
-  bool call = d->context.context != NULL && cu_is_home(d) &&
-              d->driver.context_push(d->context.context) == CU_SUCCESS;
+  bool ours = d->context.context != NULL && cu_is_home(d);
+  bool call = ours && d->driver.context_push(d->context.context) == CU_SUCCESS;
   if (call) {
     for (uint32_t i = 0; i < RT_N_LANES; i++) {
       if (d->lane[i] != NULL) {
@@ -27,6 +27,8 @@ static void close_device(struct rt_device *d) {
     cu_memory_close(d);
     cu_context_close(d);
     cu_leave(d);
+  }
+  if (ours) {
     (void)d->driver.context_release(d->context.device);
   }
   if (call || d->context.context == NULL) {
@@ -64,8 +66,8 @@ static steprt_status make_everything(struct rt_device *d,
   if (!d->param || !d->accepted) {
     return STEPRT_NO_MEMORY;
   }
-  RT_TRY(cu_kernels_open(d));
   RT_TRY(check_operations(d));
+  RT_TRY(cu_kernels_open(d));
   RT_TRY(cu_tables_open(d));
   RT_TRY(cu_stages_open(d));
   RT_TRY(cu_memory_open(d, o));
