@@ -90,9 +90,10 @@ struct plan_builder {
   const struct job *job;
   const struct model *model;
   const struct steprt_program *program;
-  struct plan_options o; // with defaults in place
-  double fraction;       // of the streamed bytes on the host
-  bool fills_device;     // units are resident as far as gpu_memory allows
+  struct plan_options o;      // with defaults in place
+  double fraction;            // of the streamed bytes on the host
+  bool fills_device;          // units are resident as far as gpu_memory allows
+  uint64_t asked_chunk_bytes; // o.chunk_bytes as it came; 0: not asked for
   struct plan_target target;
   struct str *ice;
 
@@ -206,7 +207,6 @@ void wants_end(struct plan_builder *b);
 void put_maps(struct plan_builder *b, uint32_t chunk, bool is_init);
 void put_op(struct plan_builder *b, bool is_init, struct rt_op op);
 
-uint32_t plan_n_reduces(const struct plan_builder *b);
 uint64_t plan_step_bytes(const struct plan_builder *b);
 void plan_begin_ops(struct plan_builder *b);
 void plan_matrix_ops(struct plan_builder *b, uint32_t chunk);

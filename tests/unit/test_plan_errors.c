@@ -92,10 +92,12 @@ Test(plan_errors, say_what_is_wrong) {
 }
 
 // The smallest budget that a message gives works, and one byte less does not.
-static void check_budget(const char *offload, bool is_host) {
+static void check_budget(const char *offload, uint64_t chunk_bytes, bool overlap,
+                         bool is_host) {
   struct plan_job j;
   plan_job_open(&j, "specs/gpt.opt", "tests/models/tiny.json", false);
-  struct plan_options o = {.offload = str_of(offload)};
+  struct plan_options o = {
+      .offload = str_of(offload), .chunk_bytes = chunk_bytes, .overlap = overlap};
   uint64_t *budget = is_host ? &o.host_memory : &o.gpu_memory;
   *budget = 1;
   cr_assert_null(plan_job_plan(&j, &o));
@@ -109,8 +111,10 @@ static void check_budget(const char *offload, bool is_host) {
 }
 
 Test(plan_errors, budgets_name_the_smallest_that_works) {
-  check_budget("none", false);
-  check_budget("host", false);
-  check_budget("host:0.5", false);
-  check_budget("host", true);
+  check_budget("none", 0, false, false);
+  check_budget("host", 0, false, false);
+  check_budget("host", 1, false, false); // as large as the largest parameter: four slots
+  check_budget("host", 1, true, false);
+  check_budget("host:0.5", 0, false, false);
+  check_budget("host", 0, false, true);
 }
