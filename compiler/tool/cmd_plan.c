@@ -137,12 +137,18 @@ static enum exit_code proven(const struct planning *p, const struct proof *proof
                                       STR_FMT(proof->fault[0].text)));
 }
 
+// Before anything is printed or written.
+static enum exit_code settled(struct planning *p) {
+  enum exit_code code = report(p->tool);
+  return code == EXIT_OK ? job_finish_passes(p->tool, &p->setup, &p->driver) : code;
+}
+
 static enum exit_code plan_one(struct planning *p) {
   struct tool *t = p->tool;
   if (!driver_plan(&t->front, &p->setup.in, &p->driver)) {
     return job_failed(t, &p->driver);
   }
-  enum exit_code code = report(t);
+  enum exit_code code = settled(p);
   if (code != EXIT_OK) {
     return code;
   }
@@ -172,7 +178,7 @@ static enum exit_code plan_all(struct planning *p) {
     }
     plan[r] = p->driver.plan;
   }
-  enum exit_code code = report(t);
+  enum exit_code code = settled(p);
   if (code != EXIT_OK) {
     return code;
   }
@@ -194,9 +200,6 @@ enum exit_code cmd_plan(struct tool *t) {
   }
   if (code == EXIT_OK) {
     code = p.all_ranks ? plan_all(&p) : plan_one(&p);
-  }
-  if (code == EXIT_OK) {
-    code = job_finish_passes(t, &p.setup, &p.driver);
   }
   rt_plan_free(p.old);
   driver_free(&p.driver);

@@ -2,6 +2,9 @@
 #include "tool/diff.h"
 #include "tool/emit.h"
 #include "tool/file.h"
+#include "tool/plan_words.h"
+
+#include "plan/bundle.h" // runtime/
 
 #include <string.h>
 
@@ -51,6 +54,22 @@ static void print_outputs(struct emit *e) {
   }
 }
 
+// Written at once: the folder appears whole or not at all.
+static enum exit_code write_bundle(struct emit *e) {
+  struct tool *t = e->tool;
+  const struct steprt_program *p = e->driver.step;
+  char why[480];
+  if (rt_bundle_write(p, args_value(&t->args, OPT_OUTPUT), why, sizeof why) !=
+      STEPRT_OK) {
+    say(t, "%s", why);
+    return EXIT_ENVIRONMENT;
+  }
+  out_str(t, str_fmt(t->arena, "bundle of %u kernel%s and %u parameter%s for %s: %s\n",
+                     p->n_kernels, plan_plural(p->n_kernels), p->n_params,
+                     plan_plural(p->n_params), p->target, p->digest));
+  return EXIT_OK;
+}
+
 bool emit_goes_to_folder(const struct tool *t) {
   const char *folder = args_value(&t->args, OPT_OUTPUT);
   return args_value(&t->args, OPT_CHECK_DIR) == NULL && folder != NULL &&
@@ -68,7 +87,7 @@ enum exit_code emit_deliver(struct emit *e) {
     return EXIT_OK;
   }
   if (e->wants[EMIT_BUNDLE]) {
-    return EXIT_OK; // it stands there
+    return write_bundle(e);
   }
   enum exit_code code = write_outputs(e, args_value(&t->args, OPT_OUTPUT));
   if (code == EXIT_OK && emit_wants_objects(e)) {

@@ -34,10 +34,11 @@ bool emit_replace_rule(struct emit *e, struct ir *ir) {
 
 enum exit_code emit_ir_alone(struct emit *e, const struct ir *ir) {
   struct tool *t = e->tool;
-  if (e->wants[EMIT_AST] || e->wants[EMIT_LLVM] || e->wants[EMIT_ASM] ||
-      emit_wants_cuda(e)) {
-    return usage_error(
-        t, STR("IR text alone gives ir and phases; code needs SPEC and --model too"));
+  for (uint32_t i = 0; i < N_EMIT_KINDS; i++) {
+    if (e->wants[i] && i != EMIT_IR && i != EMIT_PHASES) {
+      return usage_error(t, STR("IR text alone gives ir and phases; all else needs SPEC "
+                                "and --model too"));
+    }
   }
   struct str stem = emit_stem(str_of(t->args.operand[t->args.n_operands - 1]));
   if (e->wants[EMIT_IR]) {

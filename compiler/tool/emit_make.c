@@ -1,7 +1,6 @@
 // What `stepc emit` makes: texts and objects, each with the name of its file.
 #include "tool/emit.h"
 
-#include "plan/bundle.h" // runtime/
 #include "tool/plan_file.h"
 
 #include <string.h>
@@ -136,25 +135,6 @@ static enum exit_code emit_plan(struct emit *e) {
   return text.n != 0 ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
-// Written at once: the folder appears whole or not at all.
-static enum exit_code emit_bundle(struct emit *e) {
-  struct tool *t = e->tool;
-  struct driver *d = &e->driver;
-  const char *dir = args_value(&t->args, OPT_OUTPUT);
-  char why[480];
-  if (!driver_compile(&t->front, &e->setup.in, d)) {
-    return job_failed(t, d);
-  }
-  if (rt_bundle_write(d->step, dir, why, sizeof why) != STEPRT_OK) {
-    say(t, "%s", why);
-    return EXIT_ENVIRONMENT;
-  }
-  out_str(t, str_fmt(t->arena, "bundle of %u kernels and %u parameters for %s: %s\n",
-                     d->step->n_kernels, d->step->n_params, d->step->target,
-                     d->step->digest));
-  return EXIT_OK;
-}
-
 enum exit_code emit_of_job(struct emit *e) {
   for (uint32_t kind = EMIT_IR; kind <= EMIT_ASM; kind++) {
     if (!e->wants[kind]) {
@@ -168,5 +148,10 @@ enum exit_code emit_of_job(struct emit *e) {
   }
   enum exit_code code = emit_wants_cuda(e) ? emit_cuda(e) : EXIT_OK;
   code = code == EXIT_OK && e->wants[EMIT_PLAN] ? emit_plan(e) : code;
-  return code == EXIT_OK && e->wants[EMIT_BUNDLE] ? emit_bundle(e) : code;
+  struct front *f = &e->tool->front;
+  if (code == EXIT_OK && e->wants[EMIT_BUNDLE] &&
+      !driver_compile(f, &e->setup.in, &e->driver)) {
+    return job_failed(e->tool, &e->driver);
+  }
+  return code;
 }
