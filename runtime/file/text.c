@@ -123,11 +123,6 @@ void rt_text_member_u64(struct rt_text *t, const char *key, uint64_t x) {
   rt_text_u64(t, x);
 }
 
-void rt_text_member_bool(struct rt_text *t, const char *key, bool x) {
-  rt_text_key(t, key);
-  rt_text_put(t, x ? "true" : "false");
-}
-
 void rt_text_member_double(struct rt_text *t, const char *key, double x) {
   rt_text_key(t, key);
   rt_text_double(t, x);

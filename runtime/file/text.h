@@ -24,7 +24,6 @@ void rt_text_string(struct rt_text *t, const char *s);
 // `, "key": ` and the value; the comma only behind an earlier member or item.
 void rt_text_key(struct rt_text *t, const char *key);
 void rt_text_member_u64(struct rt_text *t, const char *key, uint64_t x);
-void rt_text_member_bool(struct rt_text *t, const char *key, bool x);
 void rt_text_member_double(struct rt_text *t, const char *key, double x);
 void rt_text_member_string(struct rt_text *t, const char *key, const char *s);
 // ", " behind an item; nothing behind an opening bracket.
