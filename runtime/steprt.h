@@ -41,7 +41,8 @@ enum steprt_level { STEPRT_NOTE = 0, STEPRT_WARN = 1, STEPRT_ERROR = 2 };
 struct steprt_options {
   size_t size;      /* sizeof(struct steprt_options) */
   uint32_t threads; /* CPU device; 0: all cores this process may run on */
-  void (*log)(void *ctx, int level, const char *text); /* may be NULL */
+  /* May be NULL. Notes of the plan come first, at open. */
+  void (*log)(void *ctx, int level, const char *text);
   void *log_ctx;
   int32_t device; /* CUDA: ordinal among the devices that the driver shows */
   int32_t trace;  /* not 0: keep the times of each operation of the last step */

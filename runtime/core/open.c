@@ -1,10 +1,12 @@
 // open and destroy: everything that a step needs is made here, so that the step is silent (L2).
 #include "core/check.h"
 #include "core/tables.h"
+#include "file/escape.h"
 #include "plan/bundle.h"
 #include "plan/plan_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static steprt_status check_plan(struct steprt *rt, const struct steprt_program *program) {
   char why[480] = "";
@@ -40,6 +42,15 @@ static steprt_status read_options(struct steprt *rt, const struct steprt_options
   return STEPRT_OK;
 }
 
+// What the planner had to say. Notes are data, maybe of a file.
+static void hand_on_notes(const struct steprt *rt) {
+  for (uint32_t i = 0; i < rt->plan->n_notes; i++) {
+    const char *note = rt->plan->note[i];
+    char shown[600];
+    rt_note(rt, "%s", rt_escape(shown, sizeof shown, note, strlen(note)));
+  }
+}
+
 static steprt_status open_handle(struct steprt *rt, const struct steprt_program *program,
                                  const struct steprt_options *options) {
   struct steprt_options o;
@@ -55,6 +66,7 @@ static steprt_status open_handle(struct steprt *rt, const struct steprt_program 
   RT_TRY(find_class(rt, program));
   rt->program = program;
   rt->plan = program->plan;
+  hand_on_notes(rt);
   steprt_status s = make_everything(rt, &o);
   if (s == STEPRT_NO_MEMORY && !*rt->error) {
     rt_refuse(rt, s, "out of memory");
