@@ -3,7 +3,9 @@
 
 #include "core/binned.h"
 #include "core/convert.h"
+#include "device/cuda/ortho_int.h"
 #include "emit/cuda_ortho.h"
+#include "plan/work.h"
 #include "random.h"
 
 #include <criterion/criterion.h>
@@ -241,4 +243,28 @@ Test(cuda_ortho, factors_of_aol_scale_rows) {
     }
   }
   close_set(f);
+}
+
+// No array of a call's workspace reaches into the next, however small the matrices: AOL's kernels read parts and Gram
+// matrices while they write factors.
+Test(cuda_ortho, workspaces_do_not_overlap) {
+  for (uint32_t i = 0; i < 2 * 40 * 40 * 4; i++) {
+    uint32_t compute = i % 2 ? RT_F32 : RT_BF16;
+    const struct rt_iteration it = {.compute = compute};
+    uint64_t rows = 1 + i / 2 % 40, cols = 1 + i / 80 % 40, n = 1 + i / 3200;
+    struct lt_shape s = {.rows = rows,
+                         .cols = cols,
+                         .compute = compute,
+                         .m = rows < cols ? rows : cols,
+                         .k = rows < cols ? cols : rows};
+    struct rt_cuda_ortho_call c = {.n = n, .work = 4096};
+    struct ortho_layout l = ortho_lay_out(&s, &c);
+    uint64_t side = rt_round_up(s.m, 8);
+    cr_assert_leq(l.y + n * l.n_parts * RT_BINS_BYTES, l.factor);
+    cr_assert_leq(l.factor + n * s.m * sizeof(float), l.a, "%llu of %llu x %llu",
+                  (unsigned long long)n, (unsigned long long)rows,
+                  (unsigned long long)cols);
+    cr_assert_leq(l.a + n * side * side * sizeof(float), l.work);
+    cr_assert_leq(l.work + LT_WORK_BYTES, 4096 + rt_ortho_work(true, &it, rows, cols, n));
+  }
 }
