@@ -57,44 +57,44 @@ struct stepc_param {
   int32_t frozen;    /* not 0: left as it is, has no gradient */
   const char *dtype; /* "f32", "bf16", "f16"; NULL: f32 */
   const char *grad;  /* of its gradient; NULL: as dtype */
-  const char *
-      tied; /* another parameter's name: the same memory, updated once, there; NULL: not tied */
+  /* another parameter's name: the same memory, updated once, there; NULL: not tied */
+  const char *tied;
 };
 
 /* All texts end with NUL, are UTF-8 and are the caller's; nothing of a job is used after stepc_compile returned. */
 struct stepc_job {
   size_t size; /* sizeof(struct stepc_job) */
 
-  const char *
-      spec; /* path of the spec; imports are read beside it. FILE:NAME picks, unless `pick` does */
-  const char *
-      spec_text; /* the spec itself; `spec` (or NULL) is then what messages call it, and where imports lie */
-  const char
-      *pick; /* recipe or optimizer; NULL: the only recipe, else the only optimizer */
+  /* path of the spec; imports are read beside it. FILE:NAME picks, unless `pick` does */
+  const char *spec;
+  /* the spec itself; `spec` (or NULL) is then what messages call it, and where imports lie */
+  const char *spec_text;
+  /* recipe or optimizer; NULL: the only recipe, else the only optimizer */
+  const char *pick;
 
   /* The model: one of the two. */
-  const char *
-      model; /* path of a stepc-model/1 file or of safetensors; or the JSON text itself, which begins with { */
+  /* path of a stepc-model/1 file or of safetensors; or the JSON text itself, which begins with { */
+  const char *model;
   const struct stepc_param *params;
   uint32_t n_params;
 
-  const char *
-      target; /* NULL or "cpu": this machine; "cpu:x86-64-v3"; "cuda": device 0; "cuda:sm_90a" */
+  /* NULL or "cpu": this machine; "cpu:x86-64-v3"; "cuda": device 0; "cuda:sm_90a" */
+  const char *target;
   const char *const *defines; /* of statics: "ns=polar_express", "rest.amsgrad=true" */
   const char *const *sets;    /* of hypers: "lr=0.1", "rest.wd=0" */
   uint32_t n_defines, n_sets;
 
-  uint64_t
-      memory_limit; /* bytes that the compiler may hold, LLVM not counted; 0: no limit */
+  /* bytes that the compiler may hold, LLVM not counted; 0: no limit */
+  uint64_t memory_limit;
 
   /* The plan of this process's rank. */
-  const char *
-      offload; /* where device states rest: NULL or "none": on the device; "host"; "host:0.6" (a share of their bytes) */
-  uint64_t
-      chunk_bytes; /* that stream together; 0: a sixty-fourth of all, 64 MiB to 1 GiB */
-  uint32_t slots;  /* chunks in flight; 0: 4; 3 or more */
-  uint32_t rank;   /* in the model's world */
-  int32_t overlap; /* not 0: the order of the next forward pass rules */
+  /* where device states rest: NULL or "none": on the device; "host"; "host:0.6" (a share of their bytes) */
+  const char *offload;
+  /* that stream together; 0: a sixty-fourth of all, 64 MiB to 1 GiB */
+  uint64_t chunk_bytes;
+  uint32_t slots;                   /* chunks in flight; 0: 4; 3 or more */
+  uint32_t rank;                    /* in the model's world */
+  int32_t overlap;                  /* not 0: the order of the next forward pass rules */
   uint64_t gpu_memory, host_memory; /* budgets in bytes; 0: none */
 };
 
@@ -114,8 +114,8 @@ STEPC_API void stepc_program_free(struct steprt_program *program);
 
 struct stepc_summary {
   size_t size;
-  const char *
-      name; /* of the recipe or optimizer; "" when compiling failed before it was known, as all below */
+  /* of the recipe or optimizer; "" when compiling failed before it was known, as all below */
+  const char *name;
   uint32_t n_params, n_uses, n_rules, n_kernels, n_hypers, n_notes;
   uint32_t n_diags; /* that are kept */
   uint32_t n_errors, n_warnings;

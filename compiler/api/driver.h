@@ -39,8 +39,8 @@ struct driver {
   struct cuda_program *cuda; // NULL for the CPU
   const struct str *note;    // what the back end replaced by something else, and why
   uint32_t n_notes;
-  struct steprt_program
-      *step; // of driver_compile or driver_program; with its plan after driver_plan
+  // of driver_compile or driver_program; with its plan after driver_plan
+  struct steprt_program *step;
   struct rt_plan *plan;
   struct driver_times times;
   struct str ice; // an internal error in words; empty: none

@@ -25,8 +25,8 @@ struct records {
 
 // Everything lies on the arena but for the machine code, which the driver holds.
 struct compiled {
-  struct steprt_program
-      step; // the public face, first; its version is 0, which libsteprt refuses, until all is made
+  // the public face, first; its version is 0, which libsteprt refuses, until all is made
+  struct steprt_program step;
   struct arena *arena; // NULL: memory ran out, only `error` is left
   struct sources sources;
   struct diags diags;

@@ -6,8 +6,8 @@
 #include "plan/program.h" // runtime/
 
 struct cpu_options {
-  struct str
-      cpu; // "" or "native": this machine; else an LLVM name of an x86-64 CPU ("x86-64-v3", "znver4")
+  // "" or "native": this machine; else an LLVM name of an x86-64 CPU ("x86-64-v3", "znver4")
+  struct str cpu;
 };
 
 struct

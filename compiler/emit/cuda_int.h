@@ -18,8 +18,8 @@ struct cuda_shape {
   uint32_t block;   // threads
   uint32_t vectors; // groups of a thread in flight
   uint32_t turns;   // times that it takes so many, for one tile
-  uint32_t
-      blocks; // on a multiprocessor at once, which bounds registers; 0: as many as fit
+  // on a multiprocessor at once, which bounds registers; 0: as many as fit
+  uint32_t blocks;
 };
 
 struct cuda_writer {
@@ -60,10 +60,10 @@ struct cuda_values {
   const struct ir *ir;
   const struct phase *ph;
   struct str *label; // by IR index: as IR text calls it
-  struct str
-      *text;      // by IR index: the expression that stands for it; empty: not there yet
-  uint32_t *uses; // by IR index, within the phase
-  uint32_t *user; // by IR index: the last that uses it
+  // by IR index: the expression that stands for it; empty: not there yet
+  struct str *text;
+  uint32_t *uses;   // by IR index, within the phase
+  uint32_t *user;   // by IR index: the last that uses it
   struct str *slot; // by slot: a part of identifiers, unique
   struct names taken;
   struct str file; // for tags

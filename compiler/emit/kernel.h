@@ -47,8 +47,8 @@ struct kernel_map {
 };
 struct rule_kernels {
   struct kernel_map *map; // by phase
-  struct kernel_map
-      *init; // by state: its initial elements as a phase of its own, run once at bind
+  // by state: its initial elements as a phase of its own, run once at bind
+  struct kernel_map *init;
 };
 // The kernels of one rule, in the order of its phases and then of its states. `*ice` when an initial state is no map.
 struct rule_kernels kernels_of_rule(struct kernels *k, const struct phases *p,

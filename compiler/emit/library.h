@@ -6,8 +6,8 @@
 
 struct library_spec {
   const char *file; // "libnvrtc.so.13"
-  const char
-      *wheel; // its folder under site-packages, "nvidia/cu13/lib"; NULL: in no wheel
+  // its folder under site-packages, "nvidia/cu13/lib"; NULL: in no wheel
+  const char *wheel;
   const char *version; // function that tells its version; NULL: none is asked
   int unit; // how that number packs: 1000 or 10000 per major; 0: (int *major, int *minor)
 };
@@ -16,8 +16,8 @@ struct library {
   void *handle;    // NULL: not found
   struct str path; // of what was found
   const char *how; // "already loaded"
-  struct str
-      why; // where it was looked for in vain, and what the loader said of files that do not load
+  // where it was looked for in vain, and what the loader said of files that do not load
+  struct str why;
 };
 
 // Looks in the folders of STEPC_LIBRARY_PATH, among the libraries already in the process, in the wheels of the active

@@ -50,8 +50,8 @@ struct expr {
   enum cls per;
   struct expr **arg;
   uint32_t n_args;
-  uint32_t
-      height; // longest way down, 1 for a leaf; the parser bounds it, so that walks may recurse
+  // longest way down, 1 for a leaf; the parser bounds it, so that walks may recurse
+  uint32_t height;
 };
 
 struct storage_ref {

@@ -9,8 +9,8 @@
 
 struct piece { // one token of a line
   struct token tok;
-  bool
-      is_word; // a keyword, known by its place: what follows is no call, a `-` after it is a sign
+  // a keyword, known by its place: what follows is no call, a `-` after it is a sign
+  bool is_word;
   bool breaks; // the author began a new line here, inside brackets
 };
 

@@ -35,8 +35,8 @@ struct lexer {
   bool is_quiet;       // the parser skips the rest of a broken statement: report nothing
   bool saw_lone_cr;    // said once a file
   uint32_t depth;
-  uint32_t
-      open[MAX_BRACKETS]; // offsets of the innermost brackets' openings, while they fit
+  // offsets of the innermost brackets' openings, while they fit
+  uint32_t open[MAX_BRACKETS];
 };
 
 struct lexer lexer_new(struct arena *a, const struct sources *s, struct diags *d,

@@ -65,8 +65,8 @@ struct rule_state {
   enum cls cls;
   bool is_host; // a double per parameter (or per use line: cls group), kept on the host
   bool stochastic; // rounding of its `:=`
-  bool
-      kept_f32; // q8 was asked for: under 4096 elements or of rank 1 it rests in f32 (to be noted)
+  // q8 was asked for: under 4096 elements or of rank 1 it rests in f32 (to be noted)
+  bool kept_f32;
   struct texpr *init; // numbers and TEX_PARAM; NULL: zeros
   struct span span;
 };
@@ -93,8 +93,8 @@ struct rule {
   uint32_t use;       // index into job->use
   struct shape shape; // as the rule sees it, after views
   enum storage dtype, grad;
-  bool
-      has_master; // `master`: the rule reads and writes a copy in this storage as `param`
+  // `master`: the rule reads and writes a copy in this storage as `param`
+  bool has_master;
   enum storage master;
   struct rule_state *state;
   uint32_t n_states;
@@ -115,8 +115,8 @@ struct job_use {
 
 struct job_param {
   uint32_t use, rule; // UINT32_MAX where frozen or tied; with views that split: of part 0
-  uint32_t *
-      part; // views that split: the rule of each part, in order of its first row (column)
+  // views that split: the rule of each part, in order of its first row (column)
+  uint32_t *part;
   uint32_t n_parts; // 0 without such views
 };
 

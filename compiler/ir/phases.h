@@ -32,11 +32,11 @@ struct phase_guard {
 struct phase {
   enum phase_kind kind;
   enum cls domain; // PHASE_MAP: the class looped over
-  struct ir_ref
-      *ins; // what it executes, in order; cheap pure ones may stand in several phases
+  // what it executes, in order; cheap pure ones may stand in several phases
+  struct ir_ref *ins;
   uint32_t n_ins;
-  struct ir_ref *
-      scalar; // TO_F32, TO_BOOL and CLIP values that it takes as arguments, in order of first use
+  // TO_F32, TO_BOOL and CLIP values that it takes as arguments, in order of first use
+  struct ir_ref *scalar;
   uint32_t n_scalars;
   uint32_t *temp_in, *temp_out; // indices into phases->temp
   uint32_t n_temp_in, n_temp_out;

@@ -31,8 +31,8 @@ struct cut {
   uint32_t *map_at;  // candidate of [level][class]
   uint32_t *level;   // by instruction
   uint32_t *runs_in; // by instruction: the candidate that computes it
-  uint32_t *
-      stored_in; // by instruction: the candidate that stores exactly this value, or NOWHERE
+  // by instruction: the candidate that stores exactly this value, or NOWHERE
+  uint32_t *stored_in;
   struct ir_ref *home;     // by instruction: that store
   uint32_t *state_written; // by state: the candidate that stores it, or NOWHERE
   bool *asked, *need;

@@ -56,8 +56,8 @@ struct unit {
   uint64_t matrices; // on any rank at most
   uint64_t bytes;    // of the states: global / number of shards with elements, rounded up
   uint64_t room;     // that they take in a slot on any rank at most, each aligned
-  uint64_t
-      share; // of `bytes` on an average rank: less where `on` leaves it to some ranks
+  // of `bytes` on an average rank: less where `on` leaves it to some ranks
+  uint64_t share;
   uint64_t order;
   uint64_t grains, grain_bytes; // places where it may be cut, on any rank at most
 };
@@ -109,8 +109,8 @@ struct plan_builder {
   struct shard *shard;         // by parameter
   struct rt_plan_param *param; // by parameter
   bool *has_replicas;          // by parameter; all ranks agree
-  uint64_t *
-      slot_at; // by parameter: where its first state begins in the slot, if its unit is whole
+  // by parameter: where its first state begins in the slot, if its unit is whole
+  uint64_t *slot_at;
   VEC(struct rt_state_home) home;
   uint32_t n_streams, n_slots; // chunks that stream something here, and slots for them
   uint64_t slot_bytes, work_bytes, host_bytes, state_bytes;

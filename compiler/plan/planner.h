@@ -8,14 +8,14 @@
 
 struct plan_options {
   struct str offload; // "" or "none", "host", "host:0.6"
-  uint64_t
-      chunk_bytes; // 0: a sixty-fourth of the streamed bytes, between 64 MiB and 1 GiB
-  uint32_t slots;  // 0: 4
+  // 0: a sixty-fourth of the streamed bytes, between 64 MiB and 1 GiB
+  uint64_t chunk_bytes;
+  uint32_t slots; // 0: 4
   bool overlap;
   uint64_t gpu_memory, host_memory; // budgets in bytes; 0: none
   uint32_t rank;
-  bool
-      serial; // all that streams is one chunk: loaded, updated, stored. Beside `offload` and `rank` alone
+  // all that streams is one chunk: loaded, updated, stored. Beside `offload` and `rank` alone
+  bool serial;
 };
 
 // The sealed plan of one rank, on f->arena. NULL when it is refused (E08xx in f->diags) or on an internal error (`*ice`).

@@ -47,8 +47,8 @@ struct cell {
   uint32_t op, item; // who wrote it last; RT_NO_ID: nobody in this block
   uint32_t unit;     // loaded: whose
   bool is_loaded, is_changed, is_read; // read, changed: since it was written, loaded
-  uint64_t
-      shift; // loaded: host - arena; written by a row: where its parameter's element 0 would be
+  // loaded: host - arena; written by a row: where its parameter's element 0 would be
+  uint64_t shift;
   uint64_t width; // written by a row: bytes per element
   uint32_t read_op,
       read_item; // the last reader; PROVE_MANY: several items of that operation

@@ -21,8 +21,8 @@ struct bench_arm {
   double open, slab, bind;       // seconds
   double *step, *host; // seconds, by round: begin to wait_all; begin, run and end
   double device;       // seconds from the first operation's begin to the last one's end
-  double
-      kind[RT_N_OP_KINDS]; // seconds of the operations of each kind, from the same round
+  // seconds of the operations of each kind, from the same round
+  double kind[RT_N_OP_KINDS];
   struct steprt_counters counters; // of the measured steps
   uint64_t hash;                   // of parameters and states after the compared steps
   uint64_t up, down;               // bytes of a step

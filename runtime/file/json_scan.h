@@ -6,8 +6,8 @@
 
 // One value of the text, in the order of the text.
 struct json_mark {
-  uint32_t
-      key; // byte offset of the member's key; of the value itself where it is no member
+  // byte offset of the member's key; of the value itself where it is no member
+  uint32_t key;
   uint32_t at, end; // bytes [at, end) of the value
   uint32_t subtree; // marks from this one through its last descendant
   bool is_uint;     // a number of digits only

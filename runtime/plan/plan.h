@@ -92,8 +92,8 @@ struct rt_row {
   uint32_t param, unit;
   uint64_t first, numel;
   uint32_t phase; // of its rule that this is (init: of its initial phases); REDUCE: 0
-  uint32_t
-      at; // first of its addresses in plan->at, one per pointer of the kernel, each that of element `first`
+  // first of its addresses in plan->at, one per pointer of the kernel, each that of element `first`
+  uint32_t at;
 };
 
 // Bytes that a LOAD brings from the host to the arena, or a STORE back.
@@ -127,8 +127,8 @@ struct rt_op {
   uint32_t first_wait,
       n_waits;     // in plan->wait: events that it waits for before it starts
   uint32_t signal; // event that it signals when it is done; RT_NO_ID: none
-  struct rt_at
-      work; // ORTHO: workspace (ARENA); REDUCE, MERGE, VERDICT: partial sums (STEP)
+  // ORTHO: workspace (ARENA); REDUCE, MERGE, VERDICT: partial sums (STEP)
+  struct rt_at work;
   uint64_t work_bytes;                       // 0: none
   uint32_t in_bytes, out_bytes;              // ORTHO: per element of operand and result
   uint64_t rows, cols;                       // ORTHO: of one matrix
@@ -143,8 +143,8 @@ struct rt_unit {
   uint32_t first, n; // in plan->unit_param
   uint32_t first_chunk,
       n_chunks; // a unit is in one chunk but where it is cut between rows (DESIGN section 6)
-  uint64_t
-      bytes; // of its states, rank-invariant: global bytes / number of shards, rounded up
+  // of its states, rank-invariant: global bytes / number of shards, rounded up
+  uint64_t bytes;
 };
 
 struct rt_chunk {

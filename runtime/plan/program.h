@@ -24,8 +24,8 @@ struct rt_kernel {
   uint32_t n_ptrs, n_scalars;
   uint32_t bytes_read, bytes_written; // per element
   const struct rt_access *access;     // n_ptrs
-  const char
-      *source_digest; // sha256 in hex of what it computes, as text; NULL: the name tells
+  // sha256 in hex of what it computes, as text; NULL: the name tells
+  const char *source_digest;
   // CUDA: a cubin (or PTX, where the device is newer than the compiler) with the function `name`.
   const void *image; // a cubin, or PTX with a NUL behind its image_bytes
   uint64_t image_bytes;
@@ -61,11 +61,11 @@ enum rt_phase_kind { RT_PHASE_MAP, RT_PHASE_ORTHO };
 struct rt_phase {
   uint32_t kind;   // enum rt_phase_kind
   uint32_t kernel; // MAP; ORTHO: iteration
-  const struct rt_tensor *
-      tensor; // MAP: one per pointer; ORTHO: operand (f32 or bf16), result (the compute type)
+  // MAP: one per pointer; ORTHO: operand (f32 or bf16), result (the compute type)
+  const struct rt_tensor *tensor;
   uint32_t n_tensors;
-  const uint32_t
-      *scalar; // MAP: one per scalar of the kernel: scalar of the rule, or RT_SCALAR_CLIP
+  // MAP: one per scalar of the kernel: scalar of the rule, or RT_SCALAR_CLIP
+  const uint32_t *scalar;
 };
 
 // A device state: like the parameter in shape.
@@ -78,8 +78,8 @@ struct rt_state {
 struct rt_rule {
   const struct rt_phase *phase; // of a step, in order
   uint32_t n_phases;
-  const struct rt_phase *
-      init; // MAP phases without scalars that bind runs once: initial states other than zeros
+  // MAP phases without scalars that bind runs once: initial states other than zeros
+  const struct rt_phase *init;
   uint32_t n_init;
   const struct rt_state *state; // device states
   uint32_t n_states;
@@ -92,9 +92,9 @@ struct rt_rule {
   uint32_t n_scalars; // f32 results
   uint32_t n_host_states;
   const double *host_init; // n_host_states initial values
-  const uint8_t
-      *host_is_group; // one per host state: shared by the parameters of the use line
-  uint32_t use;       // which use line (groups share host states)
+  // one per host state: shared by the parameters of the use line
+  const uint8_t *host_is_group;
+  uint32_t use; // which use line (groups share host states)
 };
 
 struct rt_hyper {
@@ -169,8 +169,8 @@ struct steprt_program {
   const struct rt_iteration *iteration;
   uint32_t n_iterations;
   bool clips, skips_nonfinite;
-  const struct rt_host_ins
-      *clip; // over hypers; the bound is the last instruction's register
+  // over hypers; the bound is the last instruction's register
+  const struct rt_host_ins *clip;
   uint32_t n_clip, n_clip_regs;
 };
 

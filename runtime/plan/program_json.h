@@ -17,8 +17,8 @@ char *rt_program_to_json(const struct steprt_program *program, uint64_t *n);
 // The image of a kernel: a file beside program.json. `file` is "" where the kernel has none.
 enum { RT_IMAGE_NAME = 256 };
 struct rt_image_ref {
-  char
-      file[RT_IMAGE_NAME]; // of letters, digits, `_`, `-` and `.`, not beginning with `.`
+  // of letters, digits, `_`, `-` and `.`, not beginning with `.`
+  char file[RT_IMAGE_NAME];
   uint64_t bytes;
   char sha256[65];
 };
