@@ -47,7 +47,7 @@ Test(tool, columns_are_as_wide_as_their_widest_cell) {
 
 Test(tool, json_strings_escape_what_json_and_terminals_take_amiss) {
   struct buf b = buf_new(arena);
-  json_put_text(&b, STR("a\"b\\c\n\x1b[31m\x7f"));
+  buf_json(&b, STR("a\"b\\c\n\x1b[31m\x7f"));
   check(buf_done(&b), "\"a\\\"b\\\\c\\u000a\\u001b[31m\\u007f\"");
 }
 
