@@ -174,7 +174,9 @@ static enum exit_code plan_all(struct planning *p) {
   for (uint32_t r = 0; r < world; r++) {
     p->setup.in.plan.rank = r;
     if (!driver_plan(&t->front, &p->setup.in, &p->driver)) {
-      return job_failed(t, &p->driver);
+      enum exit_code failed = job_failed(t, &p->driver);
+      say(t, "that is of the plan of rank %u", r);
+      return failed;
     }
     plan[r] = p->driver.plan;
   }
