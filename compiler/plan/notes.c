@@ -109,6 +109,22 @@ static void note_oversized(struct plan_builder *b) {
 
 // ---- options
 
+// Where whole units take more to the host than the share asked for, by more than a hundredth of all.
+static void note_share(struct plan_builder *b) {
+  uint64_t total = 0, host = 0;
+  for (uint32_t i = 0; i < b->unit.n; i++) {
+    total += b->unit.v[i].share;
+    host += b->unit.v[i].resident ? 0 : b->unit.v[i].share;
+  }
+  double asked = (double)total * b->fraction;
+  if (b->fraction > 0 && (double)host > asked + (double)total / 100) {
+    note(b, str_fmt(b->arena,
+                    "%s of states rest on the host, more than the %s asked for: a unit "
+                    "rests whole here or there",
+                    plan_size(b->arena, host).p, plan_size(b->arena, (uint64_t)asked).p));
+  }
+}
+
 static void note_slots(struct plan_builder *b) {
   if (!str_is(b->o.offload, "none") && b->n_streams == 0) {
     note(b, STR("no state streams: all are resident, or there are none"));
@@ -140,6 +156,7 @@ void plan_notes(struct plan_builder *b) {
   }
   note_cuts(b);
   note_oversized(b);
+  note_share(b);
   note_slots(b);
   note_order(b);
 }

@@ -49,6 +49,15 @@ static const struct expectation {
     {"1 of 4 slots are set aside: no more chunks stream\n",
      MODEL("", "{\"name\": \"wte\", \"shape\": [32, 4096]}"),
      {.offload = {"host", 4}, .chunk_bytes = 1 << 20, .overlap = true}},
+    {"4 MiB of states rest on the host, more than the 2 MiB asked for: a unit rests "
+     "whole "
+     "here or there\n"
+     "1 of 4 slots are set aside: no more chunks stream\n",
+     MODEL("", "{\"name\": \"wte\", \"shape\": [128, 4096]}"),
+     {.offload = {"host:0.5", 8}, .overlap = true}},
+    {"",
+     MODEL("", MIB),
+     {.offload = {"host:0.5", 8}, .chunk_bytes = 1 << 20, .overlap = true}},
     {"no state streams: all are resident, or there are none\n",
      MODEL("", MIB),
      {.offload = {"host:0", 6}}},
