@@ -145,13 +145,16 @@ int fake_context_release(int device) {
   return 0;
 }
 
-// Push and pop go on after an error: they say it and do it.
+// Push and pop go on after a sticky error: they say it and do it.
 int fake_context_push(void *context) {
+  int error = fake_enter("cuCtxPushCurrent");
+  if (error != 0 && fake.sticky == 0) {
+    return error; // nothing is pushed
+  }
   if (fake.depth == FAKE_DEPTH) {
     abort();
   }
   fake.stack[fake.depth++] = context;
-  (void)fake_enter("cuCtxPushCurrent");
   return 0;
 }
 

@@ -126,6 +126,11 @@ Test(cuda_probe, block) {
   cr_expect_eq(rt_gpu_block_put(b, 900, text, sizeof text, why, sizeof why), STEPRT_OK);
   cr_expect_eq(rt_gpu_block_get(b, 900, back, sizeof back, why, sizeof why), STEPRT_OK);
   cr_expect_str_eq(back, text);
+  fake_cuda_fail("cuCtxPushCurrent", 1, 2);
+  cr_expect_eq(rt_gpu_block_get(b, 0, back, 1, why, sizeof why), STEPRT_NO_MEMORY);
+  cr_expect_str_eq(why, "cuCtxPushCurrent: CUDA_ERROR_OUT_OF_MEMORY (2: out of memory)");
+  cr_expect_eq(fake_cuda_calls("cuCtxPopCurrent") + 1,
+               fake_cuda_calls("cuCtxPushCurrent"), "what was not pushed is not popped");
   fake_cuda_fail("cuMemcpyDtoH", 1, 700);
   cr_expect_eq(rt_gpu_block_get(b, 0, back, 1, why, sizeof why), STEPRT_FAILED);
   rt_gpu_block_close(b);

@@ -37,6 +37,7 @@ Test(cuda_device, open_fails_anywhere) {
   static const char *const calls[] = {"cuInit",
                                       "cuDeviceGetCount",
                                       "cuDevicePrimaryCtxRetain",
+                                      "cuCtxPushCurrent",
                                       "cuStreamCreateWithPriority",
                                       "cuEventCreate",
                                       "cuMemAlloc",

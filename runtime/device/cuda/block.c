@@ -3,6 +3,7 @@
 
 #include "device/cuda/driver.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,25 +101,32 @@ void *rt_gpu_block_address(const struct rt_gpu_block *b) {
   return address;
 }
 
-steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *from,
-                               uint64_t bytes, char *why, size_t n) {
+// One copy with the context pushed; `put`: to the device.
+static steprt_status copy(struct rt_gpu_block *b, bool put, uint64_t at, void *host,
+                          uint64_t bytes, char *why, size_t n) {
   void *popped;
+  enum cu_call call = put ? CU_CALL_to_device : CU_CALL_to_host;
   int error = b->cu.context_push(b->context);
-  if (error == CU_SUCCESS && bytes != 0) {
-    error = b->cu.to_device(b->at + at, from, bytes);
-    error = error != CU_SUCCESS ? error : b->cu.stream_synchronize(NULL); // see cu_put
+  if (error != CU_SUCCESS) {
+    return fail(b, error, CU_CALL_context_push, why, n);
+  }
+  error = put ? b->cu.to_device(b->at + at, host, bytes)
+              : b->cu.to_host(host, b->at + at, bytes);
+  if (put && error == CU_SUCCESS) {
+    call = CU_CALL_stream_synchronize; // see cu_put
+    error = b->cu.stream_synchronize(NULL);
   }
   (void)b->cu.context_pop(&popped);
-  return error == CU_SUCCESS ? STEPRT_OK : fail(b, error, CU_CALL_to_device, why, n);
+  return error == CU_SUCCESS ? STEPRT_OK : fail(b, error, call, why, n);
+}
+
+steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *from,
+                               uint64_t bytes, char *why, size_t n) {
+  void *host = (void *)(uintptr_t)from; // only read
+  return bytes == 0 ? STEPRT_OK : copy(b, true, at, host, bytes, why, n);
 }
 
 steprt_status rt_gpu_block_get(struct rt_gpu_block *b, uint64_t at, void *to,
                                uint64_t bytes, char *why, size_t n) {
-  void *popped;
-  int error = b->cu.context_push(b->context);
-  if (error == CU_SUCCESS && bytes != 0) {
-    error = b->cu.to_host(to, b->at + at, bytes);
-  }
-  (void)b->cu.context_pop(&popped);
-  return error == CU_SUCCESS ? STEPRT_OK : fail(b, error, CU_CALL_to_host, why, n);
+  return bytes == 0 ? STEPRT_OK : copy(b, false, at, to, bytes, why, n);
 }
