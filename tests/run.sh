@@ -117,7 +117,9 @@ fix)
   build/release/stepc version --man >compiler/tool/stepc.1
   build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --target cpu:x86-64-v3 --emit=phases,llvm \
     -o generated/gpt2-124m
-  build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --emit=cuda -o generated/gpt2-124m
+  for spec in gpt lion sgd; do # adamw and muon are in gpt
+    build/release/stepc emit specs/$spec.opt --model tests/models/gpt2-124m.json --emit=cuda -o generated/gpt2-124m
+  done
   build/release/stepc emit specs/gpt.opt --model tests/models/gpt2-124m.json --target cuda:sm_90a --emit=plan --offload host \
     -o generated/gpt2-124m
   ;;
