@@ -50,6 +50,12 @@ static enum exit_code check(struct tool *t, const struct rt_plan *plan,
                             const struct steprt_program *program, const char *path) {
   char why[512];
   const char *name = str_escape(t->arena, str_of(path)).p;
+  if (strcmp(plan->configuration.target, program->target) != 0) {
+    say(t, "`%s` is a plan for `%s`, and this run is for `%s`: --target says what for",
+        name, str_escape(t->arena, str_of(plan->configuration.target)).p,
+        program->target);
+    return EXIT_INPUT;
+  }
   if (strcmp(plan->program_digest, program->digest) != 0) {
     say(t, "`%s` is the plan of another program: %.16s..., not %.16s...", name,
         plan->program_digest, program->digest);
