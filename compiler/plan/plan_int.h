@@ -212,6 +212,9 @@ void plan_begin_ops(struct plan_builder *b);
 void plan_matrix_ops(struct plan_builder *b, uint32_t chunk);
 void plan_init_ops(struct plan_builder *b);
 
+static inline uint64_t ceil_div(uint64_t n, uint64_t by) {
+  return n / by + (n % by != 0);
+}
 struct str plan_size(struct arena *a, uint64_t bytes); // "14.5 GiB"
 bool plan_too_large(struct plan_builder *b, uint64_t most, const char *what, uint64_t n);
 

@@ -1,10 +1,6 @@
 // Which part of a parameter a rank holds (DESIGN section 5).
 #include "plan/plan_int.h"
 
-static uint64_t ceil_div(uint64_t n, uint64_t by) {
-  return n / by + (n % by != 0);
-}
-
 static const struct model_axis *axis_named(const struct model *m, struct str name) {
   for (uint32_t i = 0; i < m->n_axes; i++) {
     if (str_eq(m->axis[i].name, name)) {

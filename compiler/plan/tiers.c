@@ -109,7 +109,7 @@ bool plan_tiers(struct plan_builder *b) {
 // ---- budgets
 
 static uint64_t to_kib(uint64_t bytes) {
-  return bytes / 1024 + (bytes % 1024 != 0);
+  return ceil_div(bytes, 1024);
 }
 
 // The smallest budget of device memory that works, in KiB, where `need` bytes do: what streams less may need less, for

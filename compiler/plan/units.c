@@ -12,25 +12,13 @@ enum { UNIT_MATRICES = 264 };
 
 // ---- one parameter
 
-static uint64_t ceil_div(uint64_t n, uint64_t by) {
-  return n / by + (n % by != 0);
-}
-
-static uint64_t room_of(const struct form *f, uint64_t numel) {
-  uint64_t room = 0;
-  for (uint32_t i = 0; i < f->rule->n_states; i++) {
-    room += rt_round_up(numel * rt_storage_bytes(f->rule->state[i].storage), PLAN_ALIGN);
-  }
-  return room;
-}
-
 static struct unit unit_of(const struct plan_builder *b, uint32_t param) {
   const struct model_param *m = &b->model->param[param];
   struct unit u = {.n = 1, .form = b->form_of[b->program->param[param].rule]};
   const struct form *f = &b->form.v[u.form];
   struct shard full = shard_full(b->model, m);
   u.bytes = ceil_div(shape_numel(&m->shape) * f->state_bytes, shard_count(b->model, m));
-  u.room = room_of(f, full.numel);
+  u.room = states_room(f->rule, f->rule->n_states, full.numel);
   u.share = ceil_div(u.bytes, shard_presence(b->model, m));
   u.order = b->param[param].order;
   u.is_matrix = f->is_matrix && full.numel != 0;

@@ -2,10 +2,10 @@
 #include "tool/run_report.h"
 
 #include "tool/plan_totals.h"
+#include "tool/spread.h"
 #include "tool/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct use_totals {
@@ -87,28 +87,9 @@ struct str run_rules_text(struct arena *a, const struct driver *d, struct str ta
   return buf_done(&b);
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-struct spread {
-  double median, min;
-};
-
-static struct spread spread_of(struct arena *a, const double *x, uint64_t n) {
-  double *sorted = ARENA_ARRAY(a, double, n);
-  for (uint64_t i = 0; i < n; i++) {
-    sorted[i] = x[i];
-  }
-  qsort(sorted, n, sizeof *sorted, by_value);
-  double middle = n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-  return (struct spread){middle, sorted[0]};
-}
-
 static void spread_row(struct table *t, struct str name, const double *x, uint64_t n) {
   struct spread s = spread_of(t->arena, x, n);
-  TABLE_ROW(t, name, text_seconds(t->arena, s.median), text_seconds(t->arena, s.min));
+  TABLE_ROW(t, name, text_seconds(t->arena, s.median), text_seconds(t->arena, s.least));
 }
 
 struct str run_times_text(struct arena *a, const struct run_numbers *n, bool clips) {
