@@ -7,8 +7,9 @@ static void note(struct plan_builder *b, struct str text) {
   VEC_PUSH(b->arena, b->note, str_cstr(b->arena, text));
 }
 
+// As it is: whoever shows a note escapes it.
 static const char *name_of(struct plan_builder *b, uint32_t param) {
-  return str_escape(b->arena, b->model->param[param].name).p;
+  return str_cstr(b->arena, b->model->param[param].name);
 }
 
 // ---- parameters

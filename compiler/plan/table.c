@@ -17,11 +17,10 @@ static struct str cut_text(struct plan_builder *b, const struct model_param *p) 
   uint32_t i = cutting_place(b->model, p);
   if (i == UINT32_MAX) {
     return str_fmt(b->arena, "lies in flat buffers along axis `%.*s`",
-                   STR_FMT(str_escape(b->arena, p->flat_axis)));
+                   STR_FMT(p->flat_axis));
   }
   return str_fmt(b->arena, "is sharded along axis `%.*s` in dimension %u",
-                 STR_FMT(str_escape(b->arena, b->model->axis[p->place[i].axis].name)),
-                 p->place[i].dim);
+                 STR_FMT(b->model->axis[p->place[i].axis].name), p->place[i].dim);
 }
 
 static bool cuts_matrices(const struct plan_builder *b, uint32_t param) {
