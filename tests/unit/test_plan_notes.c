@@ -94,6 +94,6 @@ Test(plan_notes, name_what_has_no_order) {
   struct rt_plan *p = plan_job_plan(&j, &(struct plan_options){.overlap = true});
   cr_assert_eq(p->n_notes, 1);
   cr_expect_str_eq(p->note[0],
-                   "`a\\n` and what else has no `order` counts as needed first");
+                   "`a\n` and what else has no `order` counts as needed first");
   plan_job_close(&j);
 }
