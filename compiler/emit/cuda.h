@@ -57,9 +57,8 @@ struct cuda_kernel {
 };
 
 struct cuda_text {
-  struct cuda_kernel *
-      kernel; // map kernels in the order of rules and phases, then those of the gradients, then those
-              // around products
+  // map kernels in the order of rules and phases, then those of the gradients, then those around products
+  struct cuda_kernel *kernel;
   uint32_t n_kernels;
   const struct rt_ortho_set *ortho; // its kernels by index
   uint32_t n_ortho;

@@ -13,7 +13,7 @@ struct rt_team; // worker threads: core/team.h
 // `why` (size n) receives on one line what was refused and why, "" where nothing was; when none is usable
 // (STEPRT_NO_LIBRARY), what to do comes first.
 steprt_status rt_blas_open(struct rt_blas **out, char *why, size_t n);
-void rt_blas_close(struct rt_blas *b);             // accepts NULL
+void rt_blas_close(struct rt_blas *b); // accepts NULL
 // Products on every thread of the team at once, so that what the library makes for a thread is there before a step.
 // From the thread that will call rt_ortho; not in a child of fork.
 steprt_status rt_blas_warm(const struct rt_blas *b, struct rt_team *team);
