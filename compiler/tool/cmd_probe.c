@@ -20,7 +20,8 @@ static void put_rates(struct buf *b, const struct rt_rates *r) {
              (unsigned long long)r->bytes, r->load, r->store, r->both);
 }
 
-// Rates are bytes per second; `both` is the sum of the two ways at once, `device_copy` read plus written.
+// Rates are bytes per second; `both` is the sum of the two ways at once, `device_copy` read plus written; `products` FLOP per
+// second, 0 where there is no cuBLASLt.
 static struct str rates_json(struct arena *a, const struct rates *r) {
   const struct rt_gpu *g = &r->gpus.gpu[r->device];
   struct buf b = buf_new(a);
@@ -39,7 +40,8 @@ static struct str rates_json(struct arena *a, const struct rates *r) {
     buf_puts(&b, i + 1 < r->probe.n_rates ? " },\n" : " }\n");
   }
   buf_printf(&b,
-             "  ],\n  \"device_copy\": %.0f,\n  \"all_devices\": ", r->probe.device_copy);
+             "  ],\n  \"device_copy\": %.0f,\n  \"products\": %.0f,\n  \"all_devices\": ",
+             r->probe.device_copy, r->probe.products);
   if (r->probe.n_all > 1) {
     buf_printf(&b, "{ \"devices\": %u, ", r->probe.n_all);
     put_rates(&b, &r->probe.all);
@@ -81,6 +83,13 @@ static void print_table(struct tool *t, const struct rates *r) {
   out_str(t, table_text(&table));
   out_printf(t, "On the device: %.2f TB/s read and written.\n",
              r->probe.device_copy * 1e-12);
+  if (r->probe.products > 0) {
+    out_printf(t, "Products of bf16 matrices: %.0f TFLOP/s.\n",
+               r->probe.products * 1e-12);
+  } else {
+    out_printf(t, "Products were not measured: %s\n",
+               str_escape(t->arena, str_of(r->probe.products_why)).p);
+  }
 }
 
 // ---- the command

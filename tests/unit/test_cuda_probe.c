@@ -48,6 +48,8 @@ Test(cuda_probe, rates) {
     cr_expect(p.rate[i].load > 0 && p.rate[i].store > 0 && p.rate[i].both > 0);
   }
   cr_expect(p.device_copy > 0 && p.n_all == 2 && p.all.both > 0 && p.all.bytes == most);
+  cr_expect(p.products <= 0 && strstr(p.products_why, "too small") != NULL, "%s",
+            p.products_why);
   expect_nothing_left();
 }
 

@@ -3,7 +3,7 @@
 #include "device/cuda/probe.h"
 
 #include "core/handle.h"
-#include "device/cuda/link_int.h"
+#include "device/cuda/probe_products.h"
 
 enum { ROUNDS = 5 };
 static const uint64_t MIB = 1 << 20;
@@ -147,6 +147,16 @@ static steprt_status device_copy(struct probed *p, struct why why) {
   return STEPRT_OK;
 }
 
+// Where there is no cuBLASLt the probe goes on without, and says so.
+static steprt_status products(struct probed *p, struct rt_probe *out, struct why why) {
+  void *popped;
+  LINK_TRY(p->link, context_push, p->link->context);
+  (void)probe_products(p->link, &out->products,
+                       (struct why){out->products_why, sizeof out->products_why});
+  (void)p->link->cu.context_pop(&popped);
+  return STEPRT_OK;
+}
+
 // ---- the probe
 
 static steprt_status probe_one(int32_t ordinal, uint64_t most, struct rt_probe *out,
@@ -161,6 +171,7 @@ static steprt_status probe_one(int32_t ordinal, uint64_t most, struct rt_probe *
   }
   s = s != STEPRT_OK ? s : inside(&p, device_copy, why);
   out->device_copy = p.rate;
+  s = s != STEPRT_OK ? s : products(&p, out, why);
   rt_link_close(p.link);
   return s;
 }

@@ -33,7 +33,9 @@ struct rt_rates {
 struct rt_probe {
   struct rt_rates rate[RT_MAX_RATES]; // of one device, by size of the copies
   uint32_t n_rates;
-  double device_copy; // read plus written
+  double device_copy;     // read plus written
+  double products;        // FLOP per second, bf16; 0: not measured
+  char products_why[256]; // why not
   struct rt_rates
       all; // each of n_all devices while all of them copy; n_all < 2: not measured
   uint32_t n_all;
