@@ -100,6 +100,25 @@ static bool open_data(struct run *r) {
   return f->diags->n_errors == 0;
 }
 
+// What the back end chose where the spec leaves the choice.
+static void print_notes(const struct run *r) {
+  const struct driver *d = &r->driver;
+  for (uint32_t i = 0; i < d->n_notes && !r->source.quiet; i++) {
+    (void)fprintf(stderr, "note: %.*s\n", STR_FMT(d->note[i]));
+  }
+}
+
+// What the CUDA back end notes is what it falls back to.
+static enum exit_code strict(const struct run *r) {
+  if (!args_has(&r->tool->args, OPT_STRICT) || !r->setup.in.names_cuda ||
+      r->driver.n_notes == 0) {
+    return EXIT_OK;
+  }
+  print_notes(r);
+  say(r->tool, "--strict: the notes above are errors");
+  return EXIT_INPUT;
+}
+
 static enum exit_code compile(struct run *r) {
   struct front *f = &r->tool->front;
   struct driver *d = &r->driver;
@@ -116,6 +135,9 @@ static enum exit_code compile(struct run *r) {
     return job_failed(r->tool, d);
   }
   code = report(r->tool);
+  if (code == EXIT_OK) {
+    code = strict(r);
+  }
   if (code == EXIT_OK) {
     code = run_plan_read(r->tool, d, &r->plan);
   }
@@ -203,14 +225,6 @@ static enum exit_code print_results(struct run *r) {
     out_str(t, tables);
   }
   return EXIT_OK;
-}
-
-// What the back end chose where the spec leaves the choice.
-static void print_notes(const struct run *r) {
-  const struct driver *d = &r->driver;
-  for (uint32_t i = 0; i < d->n_notes && !r->source.quiet; i++) {
-    (void)fprintf(stderr, "note: %.*s\n", STR_FMT(d->note[i]));
-  }
 }
 
 static enum exit_code step_and_report(struct run *r) {
