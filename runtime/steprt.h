@@ -63,13 +63,15 @@ STEPRT_API steprt_status steprt_open(const struct steprt_program *program,
 STEPRT_API steprt_status steprt_open_bundle(const char *dir,
                                             const struct steprt_options *options,
                                             struct steprt **out);
-STEPRT_API void steprt_destroy(struct steprt *rt);            /* accepts NULL */
-STEPRT_API const char *steprt_error(const struct steprt *rt); /* "" when there was none */
+/* Waits for what is enqueued; what a plan with overlap has not enqueued yet does not run. Accepts NULL. */
+STEPRT_API void steprt_destroy(struct steprt *rt);
+/* "" when there was none; the text changes with the next call. */
+STEPRT_API const char *steprt_error(const struct steprt *rt);
 
 /* Pointers to the parameters, in program order, row-major, aligned to their element; they stay the caller's, and must
- * stay valid. States get their initial values here, and the call returns when they have them. Entries of frozen and
- * tied parameters are ignored; they and those of parameters without elements may be NULL. Once per handle: what was
- * refused may be tried again. */
+ * stay valid. States get their initial values here, and the call returns when they have them; some begin as copies, so
+ * no stream may still write the parameters. Entries of frozen and tied parameters are ignored; they and those of
+ * parameters without elements may be NULL. Once per handle: what was refused may be tried again. */
 STEPRT_API steprt_status steprt_bind(struct steprt *rt, void *const *params);
 /* The same, with the size of each parameter's memory in bytes: refused where it is not that of this rank's shard.
  * Those of frozen and tied parameters are ignored. */
