@@ -71,6 +71,11 @@ struct cuda_program *cuda_program_plan_only(struct front *f, const struct job_ir
   return make(f, j, o, ice);
 }
 
+// 90 of "sm_90a".
+static long number_of(struct arena *a, struct str arch) {
+  return strtol(str_cstr(a, arch) + 3, NULL, 10);
+}
+
 // The architecture to compile for: the device's, or the newest that NVRTC knows, whose PTX the driver then compiles.
 // False: neither.
 static bool choose_arch(struct front *f, const struct nvrtc *n, struct cuda_program *p,
@@ -80,7 +85,7 @@ static bool choose_arch(struct front *f, const struct nvrtc *n, struct cuda_prog
     return true;
   }
   struct str newest = nvrtc_newest(f->arena, n);
-  if (atoi(str_cstr(f->arena, wanted) + 3) <= atoi(str_cstr(f->arena, newest) + 3)) {
+  if (number_of(f->arena, wanted) <= number_of(f->arena, newest)) {
     *why = str_fmt(f->arena, "NVRTC %s does not compile for `%s`; it does for %s",
                    nvrtc_version(f->arena, n).p, str_escape(f->arena, wanted).p,
                    nvrtc_archs(f->arena, n).p);

@@ -50,7 +50,9 @@ bool prove_fault(struct proof *proof, enum proof_kind kind, uint32_t rank, uint3
   }
   struct proof_fault *f = &proof->fault[proof->n_faults++];
   // Made by proof_new, which alone hands out this memory.
-  memcpy((char *)(uintptr_t)f->text.p, text, line.n);
+  char *room;
+  memcpy(&room, &f->text.p, sizeof room);
+  memcpy(room, text, line.n);
   f->text.n = line.n;
   f->kind = kind;
   f->rank = rank;

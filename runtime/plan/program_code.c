@@ -88,8 +88,10 @@ static bool read_ins(struct rt_reader *r, const struct json *v, struct rt_host_i
     return rt_reader_fail(r, v, "%s has %u parts, not %u", host_ops[op].name, n,
                           json_size(v));
   }
-  if ((has_out(op) && !rt_reader_u32(r, json_item(v, at++), "register", &i->out)) ||
-      (has_index(op) && !rt_reader_u32(r, json_item(v, at++), "index", &i->index))) {
+  if (has_out(op) && !rt_reader_u32(r, json_item(v, at++), "register", &i->out)) {
+    return false;
+  }
+  if (has_index(op) && !rt_reader_u32(r, json_item(v, at++), "index", &i->index)) {
     return false;
   }
   for (uint32_t a = 0; a < host_ops[op].n_args; a++) {

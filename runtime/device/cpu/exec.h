@@ -57,7 +57,8 @@ void cpu_exec(struct rt_device *d, const struct cpu_entry *e);
 char *cpu_at(const struct rt_device *d, struct rt_at at);
 
 static inline const struct rt_verdict *cpu_verdict(const struct rt_device *d) {
-  return (const struct rt_verdict *)(const void *)(d->step + RT_STEP_VERDICT);
+  const void *verdict = d->step + RT_STEP_VERDICT;
+  return verdict;
 }
 
 // Of exec_grads.c: squares of the gradients of rows, and the verdict.

@@ -38,7 +38,8 @@ static void reduce_item(void *ctx, uint64_t item, uint32_t thread) {
 }
 
 static struct binned *sums_of(const struct rt_device *d, const struct rt_op *op) {
-  return (struct binned *)(void *)cpu_at(d, op->work);
+  void *sums = cpu_at(d, op->work);
+  return sums;
 }
 
 void cpu_reduce(struct rt_device *d, const struct rt_op *op, const struct cpu_entry *e) {

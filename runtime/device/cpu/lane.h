@@ -57,7 +57,7 @@ static inline bool cpu_is_forked(const struct cpu_lanes *l) {
   return l->process != getpid();
 }
 
-void *cpu_lane_main(void *lane); // of a lane's thread
+void *cpu_lane_main(void *arg); // of a lane's thread
 
 // Queues and threads; `l->device`, `plan`, `exec`, `start` and `waits` are set, the rest is zero. Threads run in the mode
 // of core/fpmode.h and block all signals. OK, what `start` returned, or NO_MEMORY: then cpu_lanes_close frees what

@@ -122,7 +122,8 @@ static steprt_status copy(struct rt_gpu_block *b, bool put, uint64_t at, void *h
 
 steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *from,
                                uint64_t bytes, char *why, size_t n) {
-  void *host = (void *)(uintptr_t)from; // only read
+  void *host; // only read
+  memcpy(&host, &from, sizeof host);
   return bytes == 0 ? STEPRT_OK : copy(b, true, at, host, bytes, why, n);
 }
 

@@ -65,13 +65,18 @@ static steprt_status launch_verdict(struct rt_device *d, const struct rt_op *op,
 // Matrices of a row lie one behind the other; so may those of the next row.
 enum { ORTHO_ROWS = 264 };
 
+static bool continues(const struct rt_cuda_matrices *last,
+                      const struct rt_cuda_ortho_call *c,
+                      const struct rt_cuda_matrices *m) {
+  uint64_t numel = last->n * c->rows * c->cols;
+  return m->operand == last->operand + numel * c->operand_bytes &&
+         m->result == last->result + numel * c->result_bytes;
+}
+
 static void add_matrices(struct rt_cuda_matrices *list, struct rt_cuda_ortho_call *c,
                          struct rt_cuda_matrices m) {
-  struct rt_cuda_matrices *last = c->n_list > 0 ? &list[c->n_list - 1] : NULL;
-  uint64_t numel = c->rows * c->cols;
-  if (last && m.operand == last->operand + last->n * numel * c->operand_bytes &&
-      m.result == last->result + last->n * numel * c->result_bytes) {
-    last->n += m.n;
+  if (c->n_list > 0 && continues(&list[c->n_list - 1], c, &m)) {
+    list[c->n_list - 1].n += m.n;
   } else {
     list[c->n_list++] = m;
   }

@@ -17,6 +17,6 @@ void rt_link_close(struct rt_link *l); // accepts NULL
 // `up` bytes to the device and `down` bytes to the host, by copies of `piece` bytes (at most `room`; the last ones may
 // be shorter) that go round in the buffers. Done when it returns; the caller's clock tells how long it took.
 steprt_status rt_link_copy(struct rt_link *l, uint64_t up, uint64_t down, uint64_t piece,
-                           char *why, size_t n);
+                           char *text, size_t n);
 
 #endif

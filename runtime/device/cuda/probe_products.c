@@ -37,7 +37,8 @@ static steprt_status time_products(struct rt_link *l, struct lt_blas *b,
   const struct lt_operands o = {
       1, 0, w->at, w->at, w->at + BYTES, w->at + BYTES, w->at + 2 * BYTES};
   float ms = 0;
-  fill((uint16_t *)(void *)link_host(l, LINK_UP), BYTES / 2);
+  void *host = link_host(l, LINK_UP);
+  fill(host, BYTES / 2);
   RT_TRY(link_enqueue(l, LINK_UP, 0, BYTES, why));
   RT_TRY(multiply(b, s, &o, WARM, w->stream, why));
   LINK_TRY(l, event_record, w->begun, w->stream);
