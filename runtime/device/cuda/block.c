@@ -101,17 +101,18 @@ void *rt_gpu_block_address(const struct rt_gpu_block *b) {
   return address;
 }
 
-// One copy with the context pushed; `put`: to the device.
-static steprt_status copy(struct rt_gpu_block *b, bool put, uint64_t at, void *host,
+// One copy with the context pushed: to the device from `from`, or where that is NULL to `to`.
+static steprt_status copy(struct rt_gpu_block *b, uint64_t at, const void *from, void *to,
                           uint64_t bytes, char *why, size_t n) {
   void *popped;
+  bool put = from != NULL;
   enum cu_call call = put ? CU_CALL_to_device : CU_CALL_to_host;
   int error = b->cu.context_push(b->context);
   if (error != CU_SUCCESS) {
     return fail(b, error, CU_CALL_context_push, why, n);
   }
-  error = put ? b->cu.to_device(b->at + at, host, bytes)
-              : b->cu.to_host(host, b->at + at, bytes);
+  error = put ? b->cu.to_device(b->at + at, from, bytes)
+              : b->cu.to_host(to, b->at + at, bytes);
   if (put && error == CU_SUCCESS) {
     call = CU_CALL_stream_synchronize; // see cu_put
     error = b->cu.stream_synchronize(NULL);
@@ -122,12 +123,10 @@ static steprt_status copy(struct rt_gpu_block *b, bool put, uint64_t at, void *h
 
 steprt_status rt_gpu_block_put(struct rt_gpu_block *b, uint64_t at, const void *from,
                                uint64_t bytes, char *why, size_t n) {
-  void *host; // only read
-  memcpy(&host, &from, sizeof host);
-  return bytes == 0 ? STEPRT_OK : copy(b, true, at, host, bytes, why, n);
+  return bytes == 0 ? STEPRT_OK : copy(b, at, from, NULL, bytes, why, n);
 }
 
 steprt_status rt_gpu_block_get(struct rt_gpu_block *b, uint64_t at, void *to,
                                uint64_t bytes, char *why, size_t n) {
-  return bytes == 0 ? STEPRT_OK : copy(b, false, at, to, bytes, why, n);
+  return bytes == 0 ? STEPRT_OK : copy(b, at, NULL, to, bytes, why, n);
 }
