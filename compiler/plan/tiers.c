@@ -74,8 +74,10 @@ static uint64_t device_bound(const struct plan_builder *b) {
   return used + arena_bound(b);
 }
 
-// Lowers the allowance until what it leaves resident and the arena fit together.
+// Lowers the allowance until what it leaves resident and the arena fit together: by what is too much, and by half once
+// that has not led there, for a smaller allowance may need more room for slots.
 static bool fill_device(struct plan_builder *b) {
+  enum { DIRECT_TRIES = 32 };
   uint64_t allowed = b->o.gpu_memory;
   for (int tries = 0;; tries++) {
     mark(b, allowed, true);
@@ -87,7 +89,7 @@ static bool fill_device(struct plan_builder *b) {
       return true;
     }
     uint64_t over = need - b->o.gpu_memory;
-    allowed = tries < 32 && over < allowed ? allowed - over : 0;
+    allowed = tries < DIRECT_TRIES && over < allowed ? allowed - over : allowed / 2;
   }
 }
 
