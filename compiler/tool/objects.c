@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "emit/nvrtc_cache.h"
+#include "tool/plan_words.h"
 #include "tool/table.h"
 
 static struct str compiler_of(struct arena *a, const struct nvrtc *n) {
@@ -85,9 +86,9 @@ struct str objects_table(struct arena *a, const struct objects *o) {
               str_fmt(a, "%u B", k->bytes_read), str_fmt(a, "%u B", k->bytes_written),
               compile_time(a, &o->object[i]));
   }
-  return str_fmt(a, "%.*s%u kernels for %s in %s: %s\n", STR_FMT(table_text(&table)),
-                 o->text->n_kernels, str_escape(a, o->arch).p,
-                 text_seconds(a, o->seconds).p, o->compiler.p);
+  return str_fmt(a, "%.*s%u kernel%s for %s in %s: %s\n", STR_FMT(table_text(&table)),
+                 o->text->n_kernels, plan_plural(o->text->n_kernels),
+                 str_escape(a, o->arch).p, text_seconds(a, o->seconds).p, o->compiler.p);
 }
 
 struct str objects_json(struct arena *a, const struct objects *o) {

@@ -1,6 +1,7 @@
 // The plans of all ranks, compared.
 #include "tool/plan_ranks.h"
 
+#include "tool/plan_words.h"
 #include "tool/table.h"
 
 #include <string.h>
@@ -90,10 +91,11 @@ struct str plan_ranks_text(struct arena *a, const struct plan_view *v,
   struct extreme e[N_MEASURES] = {0};
   extremes(a, plan, n, e);
   struct buf b = buf_new(a);
-  buf_printf(&b, "%.*s: %u rank%s%s%.*s%s; %u units, %u chunks on each\n\n",
+  buf_printf(&b, "%.*s: %u rank%s%s%.*s%s; %u unit%s, %u chunk%s on each\n\n",
              STR_FMT(v->title), n, n == 1 ? "" : "s", v->mesh.n != 0 ? " (" : "",
              STR_FMT(v->mesh), v->mesh.n != 0 ? ")" : "", plan[0]->n_units,
-             plan[0]->n_chunks);
+             plan_plural(plan[0]->n_units), plan[0]->n_chunks,
+             plan_plural(plan[0]->n_chunks));
   struct table t = {.arena = a, .columns = "lrr"};
   TABLE_ROW(&t, STR("on a rank"), STR("least"), STR("most"));
   for (uint32_t m = 0; m < N_MEASURES; m++) {
