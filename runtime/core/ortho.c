@@ -4,6 +4,7 @@
 
 #include "core/fpmode.h"
 #include "core/ortho_int.h"
+#include "plan/work.h"
 
 enum {
   SIDE = 192, // blocks of r x r results, and columns of T
@@ -13,14 +14,10 @@ enum {
   ALIGN = 64
 };
 
-static size_t round_up(size_t n, size_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
 // Equal blocks of at most `target`, in multiples of 16: what the micro-kernels of the libraries divide best.
 static struct ortho_cut cut_evenly(uint64_t n, uint64_t target) {
   uint64_t parts = (n + target - 1) / target;
-  uint64_t size = round_up((n + parts - 1) / parts, 16);
+  uint64_t size = rt_round_up((n + parts - 1) / parts, 16);
   return (struct ortho_cut){size, (n + size - 1) / size};
 }
 
@@ -29,7 +26,7 @@ static uint64_t leading_dimension(uint64_t r) {
   if (r < 64) {
     return r;
   }
-  uint64_t ld = round_up(r, 16);
+  uint64_t ld = rt_round_up(r, 16);
   return ld % 256 == 0 ? ld + 16 : ld;
 }
 
@@ -54,10 +51,10 @@ static struct ortho ortho_shape(const struct rt_iteration *it, uint64_t rows,
 
 // Lays a matrix's scratch out from `at`, and its bins with one place a thread; returns the bytes taken.
 static size_t ortho_place(struct ortho *o, uint32_t threads, char *at) {
-  size_t tall = round_up(o->c * o->ld * sizeof(float), ALIGN);
-  size_t square = round_up(o->r * o->ld * sizeof(float), ALIGN);
-  size_t factor = round_up(o->r * sizeof(float), ALIGN);
-  size_t bins = round_up(threads * sizeof(struct binned), ALIGN);
+  size_t tall = rt_round_up(o->c * o->ld * sizeof(float), ALIGN);
+  size_t square = rt_round_up(o->r * o->ld * sizeof(float), ALIGN);
+  size_t factor = rt_round_up(o->r * sizeof(float), ALIGN);
+  size_t bins = rt_round_up(threads * sizeof(struct binned), ALIGN);
   o->threads = threads;
   if (at) {
     o->t = (float *)at;

@@ -143,3 +143,15 @@ char *rt_text_done(struct rt_text *t, uint64_t *n) {
   *t = (struct rt_text){0};
   return p;
 }
+
+void rt_text_open_list(struct rt_text *t, const char *key) {
+  rt_text_line(t);
+  rt_text_string(t, key);
+  rt_text_put(t, ": [");
+}
+
+void rt_text_open_item(struct rt_text *t, const char *what, uint32_t number) {
+  rt_text_line(t);
+  rt_text_put(t, "{");
+  rt_text_member_u64(t, what, number);
+}

@@ -30,6 +30,9 @@ void rt_text_member_string(struct rt_text *t, const char *key, const char *s);
 void rt_text_comma(struct rt_text *t);
 // The next item of a list whose items have a line each: ",\n" behind one, "\n" behind the bracket.
 void rt_text_line(struct rt_text *t);
+// On a line of its own: `"key": [`, and `{"what": number`, an item of a table with its number.
+void rt_text_open_list(struct rt_text *t, const char *key);
+void rt_text_open_item(struct rt_text *t, const char *what, uint32_t number);
 
 // The text, which the caller frees, or NULL where memory ran out. `t` is empty then.
 char *rt_text_done(struct rt_text *t, uint64_t *n);

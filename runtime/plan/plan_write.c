@@ -7,19 +7,6 @@
 #include "plan/program_code.h"
 #include "plan/totals.h"
 
-static void open_list(struct rt_text *t, const char *key) {
-  rt_text_line(t);
-  rt_text_string(t, key);
-  rt_text_put(t, ": [");
-}
-
-// `{"unit": 3, ...`: an item of its table, with its number.
-static void open_item(struct rt_text *t, const char *what, uint32_t i) {
-  rt_text_line(t);
-  rt_text_put(t, "{");
-  rt_text_member_u64(t, what, i);
-}
-
 static void write_object(struct rt_text *t, const char *key, const struct rt_fields *f,
                          const void *base) {
   rt_text_line(t);
@@ -54,10 +41,10 @@ static void write_state(struct rt_text *t, const struct rt_state_home *s) {
 }
 
 static void write_params(struct rt_text *t, const struct rt_plan *plan) {
-  open_list(t, "params");
+  rt_text_open_list(t, "params");
   for (uint32_t i = 0; i < plan->n_params; i++) {
     const struct rt_plan_param *p = &plan->param[i];
-    open_item(t, "param", i);
+    rt_text_open_item(t, "param", i);
     rt_fields_write(t, &rt_param_fields, p);
     write_u64s(t, "shape", p->dim, p->rank);
     write_u64s(t, "start", p->start, p->rank);
@@ -72,10 +59,10 @@ static void write_params(struct rt_text *t, const struct rt_plan *plan) {
 }
 
 static void write_kernels(struct rt_text *t, const struct rt_plan *plan) {
-  open_list(t, "kernels");
+  rt_text_open_list(t, "kernels");
   for (uint32_t i = 0; i < plan->n_kernels; i++) {
     const struct rt_kernel_info *k = &plan->kernel[i];
-    open_item(t, "kernel", i);
+    rt_text_open_item(t, "kernel", i);
     rt_fields_write(t, &rt_kernel_fields, k);
     rt_pointers_write(t, k->access, k->n_ptrs);
     rt_text_put(t, "}");
@@ -84,10 +71,10 @@ static void write_kernels(struct rt_text *t, const struct rt_plan *plan) {
 }
 
 static void write_units(struct rt_text *t, const struct rt_plan *plan) {
-  open_list(t, "units");
+  rt_text_open_list(t, "units");
   for (uint32_t i = 0; i < plan->n_units; i++) {
     const struct rt_unit *u = &plan->unit[i];
-    open_item(t, "unit", i);
+    rt_text_open_item(t, "unit", i);
     rt_fields_write(t, &rt_unit_fields, u);
     rt_text_key(t, "params");
     rt_text_put(t, "[");
@@ -101,9 +88,9 @@ static void write_units(struct rt_text *t, const struct rt_plan *plan) {
 }
 
 static void write_chunks(struct rt_text *t, const struct rt_plan *plan) {
-  open_list(t, "chunks");
+  rt_text_open_list(t, "chunks");
   for (uint32_t i = 0; i < plan->n_chunks; i++) {
-    open_item(t, "chunk", i);
+    rt_text_open_item(t, "chunk", i);
     rt_fields_write(t, &rt_chunk_fields, &plan->chunk[i]);
     rt_text_put(t, "}");
   }
@@ -111,14 +98,14 @@ static void write_chunks(struct rt_text *t, const struct rt_plan *plan) {
 }
 
 static void write_texts(struct rt_text *t, const struct rt_plan *plan) {
-  open_list(t, "events");
+  rt_text_open_list(t, "events");
   for (uint32_t i = 0; i < plan->n_events; i++) {
     char buf[RT_EVENT_TEXT];
     rt_text_comma(t);
     rt_text_string(t, rt_event_text(&plan->event[i], buf));
   }
   rt_text_put(t, "]");
-  open_list(t, "notes");
+  rt_text_open_list(t, "notes");
   for (uint32_t i = 0; i < plan->n_notes; i++) {
     rt_text_line(t);
     rt_text_string(t, plan->note[i]);
@@ -152,7 +139,7 @@ void rt_plan_write(struct rt_text *t, const struct rt_plan *plan, bool with_dige
   write_chunks(t, plan);
   rt_plan_write_ops(t, plan, "init", plan->init, plan->n_init);
   rt_plan_write_ops(t, plan, "ops", plan->op, plan->n_ops);
-  open_list(t, "buckets");
+  rt_text_open_list(t, "buckets");
   rt_text_put(t, "]\n}\n");
 }
 

@@ -10,18 +10,6 @@
 
 static const char *const norm_names[] = {"frobenius", "aol"};
 
-static void open_list(struct rt_text *t, const char *key) {
-  rt_text_line(t);
-  rt_text_string(t, key);
-  rt_text_put(t, ": [");
-}
-
-static void open_item(struct rt_text *t, const char *what, uint32_t i) {
-  rt_text_line(t);
-  rt_text_put(t, "{");
-  rt_text_member_u64(t, what, i);
-}
-
 static void write_ids(struct rt_text *t, const char *key, const uint32_t *id,
                       uint32_t n) {
   rt_text_key(t, key);
@@ -39,10 +27,10 @@ static void write_ids(struct rt_text *t, const char *key, const uint32_t *id,
 
 static void write_hypers(struct rt_text *t, const struct steprt_program *p,
                          bool with_values) {
-  open_list(t, "hypers");
+  rt_text_open_list(t, "hypers");
   for (uint32_t i = 0; i < p->n_hypers; i++) {
     const struct rt_hyper *h = &p->hyper[i];
-    open_item(t, "hyper", i);
+    rt_text_open_item(t, "hyper", i);
     if (with_values) {
       rt_text_member_double(t, "value", h->value);
     }
@@ -54,10 +42,10 @@ static void write_hypers(struct rt_text *t, const struct steprt_program *p,
 }
 
 static void write_iterations(struct rt_text *t, const struct steprt_program *p) {
-  open_list(t, "iterations");
+  rt_text_open_list(t, "iterations");
   for (uint32_t i = 0; i < p->n_iterations; i++) {
     const struct rt_iteration *it = &p->iteration[i];
-    open_item(t, "iteration", i);
+    rt_text_open_item(t, "iteration", i);
     rt_fields_write(t, &rt_iteration_fields, it);
     rt_text_member_string(t, "norm", it->norm <= RT_NORM_AOL ? norm_names[it->norm] : "");
     rt_text_key(t, "steps");
@@ -117,10 +105,10 @@ static void write_built(struct rt_text *t, const struct rt_kernel *k,
 
 static void write_kernels(struct rt_text *t, const struct steprt_program *p,
                           const struct rt_image_ref *image) {
-  open_list(t, "kernels");
+  rt_text_open_list(t, "kernels");
   for (uint32_t i = 0; i < p->n_kernels; i++) {
     const struct rt_kernel *k = &p->kernel[i];
-    open_item(t, "kernel", i);
+    rt_text_open_item(t, "kernel", i);
     rt_fields_write(t, &rt_program_kernel_fields, k);
     rt_text_member_string(t, "source", k->source_digest);
     rt_pointers_write(t, k->access, k->access == NULL ? 0 : k->n_ptrs);
@@ -130,9 +118,9 @@ static void write_kernels(struct rt_text *t, const struct steprt_program *p,
     rt_text_put(t, "}");
   }
   rt_text_put(t, "]");
-  open_list(t, "orthos");
+  rt_text_open_list(t, "orthos");
   for (uint32_t i = 0; i < p->n_ortho; i++) {
-    open_item(t, "ortho", i);
+    rt_text_open_item(t, "ortho", i);
     rt_fields_write(t, &rt_ortho_set_fields, &p->ortho[i]);
     write_ids(t, "kernels", p->ortho[i].kernel, RT_N_ORTHO_KERNELS);
     rt_text_put(t, "}");
@@ -173,10 +161,10 @@ static void write_states(struct rt_text *t, const struct rt_rule *r) {
 }
 
 static void write_rules(struct rt_text *t, const struct steprt_program *p) {
-  open_list(t, "rules");
+  rt_text_open_list(t, "rules");
   for (uint32_t i = 0; i < p->n_rules; i++) {
     const struct rt_rule *r = &p->rule[i];
-    open_item(t, "rule", i);
+    rt_text_open_item(t, "rule", i);
     rt_fields_write(t, &rt_rule_fields, r);
     write_states(t, r);
     rt_code_write(t, "host", r->ins, r->n_ins, r->n_regs);
@@ -188,9 +176,9 @@ static void write_rules(struct rt_text *t, const struct steprt_program *p) {
 }
 
 static void write_params(struct rt_text *t, const struct steprt_program *p) {
-  open_list(t, "params");
+  rt_text_open_list(t, "params");
   for (uint32_t i = 0; i < p->n_params; i++) {
-    open_item(t, "param", i);
+    rt_text_open_item(t, "param", i);
     rt_fields_write(t, &rt_program_param_fields, &p->param[i]);
     rt_text_key(t, "shape");
     rt_text_put(t, "[");

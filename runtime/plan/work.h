@@ -1,4 +1,4 @@
-// Workspace of an orthogonalize on a device: what the planner sets aside and the device lays out.
+// Sizes: rounding up, and the workspace of an orthogonalize on a device: what the planner sets aside and the device lays out.
 #ifndef STEPRT_PLAN_WORK_H
 #define STEPRT_PLAN_WORK_H
 
